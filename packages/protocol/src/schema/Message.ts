@@ -1,0 +1,101 @@
+import { Schema } from "effect"
+import { CallId, EntryId, TurnId } from "../ids.ts"
+
+/** Any JSON object: tool arguments, metadata, details. */
+export const JsonObject = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+  identifier: "JsonObject"
+})
+export type JsonObject = typeof JsonObject.Type
+
+const mime = Schema.String.pipe(Schema.pattern(/^[a-z0-9.+-]+\/[a-z0-9.+*-]+$/i))
+const base64 = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9+/]+={0,2}$/))
+
+export const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
+export const ImagePart = Schema.Struct({ type: Schema.Literal("image"), mime, data: base64 })
+export const FilePart = Schema.Struct({ type: Schema.Literal("file"), mime, name: Schema.NonEmptyString, data: base64 })
+export const ReasoningPart = Schema.Struct({
+  type: Schema.Literal("reasoning"),
+  text: Schema.String,
+  signature: Schema.optional(Schema.String)
+})
+export const RedactedReasoningPart = Schema.Struct({
+  type: Schema.Literal("redacted_reasoning"),
+  data: Schema.String
+})
+export const CallPart = Schema.Struct({
+  type: Schema.Literal("call"),
+  callId: CallId,
+  name: Schema.String,
+  arguments: Schema.Unknown
+})
+
+/** What a caller may send: text, images (base64), files (base64). */
+export const PromptPart = Schema.Union(TextPart, ImagePart, FilePart).annotations({ identifier: "PromptPart" })
+export type PromptPart = typeof PromptPart.Type
+
+export const ResultPart = Schema.Struct({
+  type: Schema.Literal("result"),
+  callId: CallId,
+  content: Schema.Array(PromptPart),
+  isError: Schema.Boolean
+})
+
+/** One piece of a message: what a caller may send, and what only the model and its tools make. */
+export const Part = Schema.Union(
+  TextPart,
+  ImagePart,
+  FilePart,
+  ReasoningPart,
+  RedactedReasoningPart,
+  CallPart,
+  ResultPart
+).annotations({ identifier: "Part" })
+export type Part = typeof Part.Type
+
+const isBlank = (content: string | ReadonlyArray<PromptPart>): boolean =>
+  typeof content === "string"
+    ? content.trim() === ""
+    : content.every((part) => part.type === "text" && part.text.trim() === "")
+
+/** What a prompt says: a string is short for one text part. Blank content is refused. */
+export const Content = Schema.Union(Schema.String, Schema.Array(PromptPart)).pipe(
+  Schema.filter((content) => !isBlank(content) || "must not be blank"),
+  Schema.annotations({ identifier: "Content" })
+)
+export type Content = typeof Content.Type
+
+/** A kind of message of the caller's own: `type` names it, `display` is for people, `details` is for programs. */
+export const CustomMessage = Schema.Struct({
+  type: Schema.NonEmptyString,
+  display: Schema.optional(Schema.String),
+  details: Schema.optional(Schema.Unknown)
+}).annotations({ identifier: "CustomMessage" })
+export type CustomMessage = typeof CustomMessage.Type
+
+/** The prompt a turn answers. */
+export const Prompt = Schema.Struct({
+  role: Schema.Literal("user", "custom"),
+  content: Schema.Array(PromptPart),
+  custom: Schema.optional(CustomMessage)
+}).annotations({ identifier: "Prompt" })
+export type Prompt = typeof Prompt.Type
+
+/** What one tool call came to. Every error carries `details.code`. */
+export const CallResult = Schema.Struct({
+  content: Schema.Array(PromptPart),
+  isError: Schema.Boolean,
+  details: Schema.optional(JsonObject)
+}).annotations({ identifier: "CallResult" })
+export type CallResult = typeof CallResult.Type
+
+/** One entry of a session's history, as the model would be sent it. */
+export const HistoryEntry = Schema.Struct({
+  entryId: EntryId,
+  role: Schema.Literal("system", "user", "assistant", "tool", "custom"),
+  content: Schema.Array(Part),
+  turnId: Schema.optional(TurnId),
+  callId: Schema.optional(CallId),
+  custom: Schema.optional(CustomMessage),
+  interrupted: Schema.optional(Schema.Boolean)
+}).annotations({ identifier: "HistoryEntry" })
+export type HistoryEntry = typeof HistoryEntry.Type
