@@ -1,0 +1,31 @@
+import { Context, type Redacted } from "effect"
+
+/** An OpenAI-compatible provider of `harness.json`. */
+export interface CustomProvider {
+  readonly id: string
+  readonly name?: string
+  readonly baseUrl: string
+  readonly apiKey?: Redacted.Redacted
+  /** Models it is known to have; when left out any name is passed on. The first is its default. */
+  readonly models?: ReadonlyArray<string>
+}
+
+/** Which providers are connected, with what, and how patient we are. `main.ts` fills it in. */
+export class ProviderSettings extends Context.Tag("@harness/server/ProviderSettings")<
+  ProviderSettings,
+  {
+    readonly openaiApiKey?: Redacted.Redacted
+    readonly openaiBaseUrl?: string
+    readonly anthropicApiKey?: Redacted.Redacted
+    readonly anthropicBaseUrl?: string
+    readonly googleApiKey?: Redacted.Redacted
+    readonly googleBaseUrl?: string
+    /** `HARNESS_MODEL`. */
+    readonly model?: string
+    readonly custom?: ReadonlyArray<CustomProvider>
+    /** A stream silent for longer has failed. Default 120000. */
+    readonly stallMillis?: number
+    /** First delay of a retry. Default 500. */
+    readonly retryBaseMillis?: number
+  }
+>() {}
