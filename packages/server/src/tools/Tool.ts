@@ -1,0 +1,40 @@
+import type { CallId, CallResult, JsonObject, SessionId, TurnId } from "@harness/protocol"
+import { Data, type Effect } from "effect"
+import type { ToolResource } from "../permissions/Resource.ts"
+
+export type { ToolResource }
+
+/** Where, and for whom, one call runs. */
+export interface ToolContext {
+  /** The server root, absolute: sessions work inside it. */
+  readonly root: string
+  /** The session's workdir, absolute: relative paths start here. */
+  readonly workdir: string
+  /** Folder of whole outputs, absolute, under the data folder. It need not exist yet. */
+  readonly outputDir: string
+  readonly server: string
+  readonly sessionId: SessionId
+  readonly turnId: TurnId
+  readonly callId: CallId
+  /** The same for every try of this call. */
+  readonly idempotencyKey: string
+  /** Shows what the call is doing: a preview, at most 10 a second. */
+  readonly activity: (update: { readonly output?: string; readonly progress?: unknown }) => Effect.Effect<void>
+}
+
+/** A call that cannot even be judged. It is not run; `result` tells the model why. */
+export class ToolRefusal extends Data.TaggedError("ToolRefusal")<{ readonly result: CallResult }> {}
+
+/** Something a model may call. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  /** It changes nothing, so `plan` and `ask` may use it. */
+  readonly readOnly: boolean
+  /** Instead of the usual 5 minutes. */
+  readonly timeoutMillis?: number
+  readonly resource: (args: JsonObject, context: ToolContext) => Effect.Effect<ToolResource, ToolRefusal>
+  /** Interruptible. What goes wrong is a result with `isError` and `details.code`. */
+  readonly run: (args: JsonObject, context: ToolContext) => Effect.Effect<CallResult>
+}
