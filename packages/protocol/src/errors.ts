@@ -1,6 +1,6 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Schema } from "effect"
-import { JsonObject } from "./schema/Message.ts"
+import { JsonObject } from "./schema/Json.ts"
 
 const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: () => NoInfer<A>) =>
   schema.pipe(Schema.propertySignature, Schema.withConstructorDefault(value))

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { Cursor, SessionId, Timestamp, TurnId } from "../ids.ts"
-import { SafeFailure } from "../schema/Failure.ts"
+import { compactionFields } from "../schema/Compaction.ts"
 import { HistoryEntry } from "../schema/Message.ts"
-import { Session, SessionConfiguration, SessionHistoryBoundary } from "../schema/Session.ts"
+import { Session, SessionConfiguration } from "../schema/Session.ts"
 import { TurnSnapshot } from "../schema/Turn.ts"
 import { envelope, previewEnvelope, turnEnvelope } from "./envelope.ts"
 import { turnFacts, turnPreviews } from "./turnFacts.ts"
@@ -89,14 +89,7 @@ export const SessionEntryEvent = own("session.entry", { entry: HistoryEntry }).a
 })
 /** A compaction changed its state. */
 export const SessionCompactionEvent = own("session.compaction", {
-  compaction: Schema.Struct({
-    compactionId: Schema.String,
-    state: Schema.Literal("queued", "running", "completed", "failed", "cancelled"),
-    boundary: Schema.optional(SessionHistoryBoundary),
-    tokensBefore: Schema.optional(Schema.NonNegativeInt),
-    tokensAfter: Schema.optional(Schema.NonNegativeInt),
-    failure: Schema.optional(SafeFailure)
-  })
+  compaction: Schema.Struct(compactionFields)
 }).annotations({ identifier: "SessionCompactionEvent" })
 /** The last event of a session's stream. */
 export const SessionDeletedEvent = own("session.deleted", { deletedAt: Timestamp }).annotations({
@@ -134,4 +127,3 @@ export const SessionStreamEvent = Schema.Union(
   SessionCursorEvent
 ).annotations({ identifier: "SessionStreamEvent" })
 export type SessionStreamEventValue = typeof SessionStreamEvent.Type
-

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { CallId, PermissionRequestId, QuestionId } from "../ids.ts"
 import { Actor } from "../schema/Actor.ts"
+import { Json } from "../schema/Json.ts"
 import { CallResult } from "../schema/Message.ts"
 import { PermissionReply, PermissionRequest } from "../schema/PermissionRequest.ts"
 import { Answers, Question } from "../schema/Question.ts"
@@ -17,7 +18,7 @@ export const turnFacts = {
     call: Schema.Struct({
       callId: CallId,
       name: Schema.String,
-      arguments: Schema.Unknown,
+      arguments: Json,
       /** Nobody here runs it: it waits for `resolve`. */
       external: Schema.Boolean
     })
@@ -41,6 +42,6 @@ export const turnPreviews = {
   "tool.activity": {
     callId: CallId,
     output: Schema.optional(Schema.String),
-    progress: Schema.optional(Schema.Unknown)
+    progress: Schema.optional(Json)
   }
 } as const

@@ -1,11 +1,6 @@
 import { Schema } from "effect"
 import { CallId, EntryId, TurnId } from "../ids.ts"
-
-/** Any JSON object: tool arguments, metadata, details. */
-export const JsonObject = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
-  identifier: "JsonObject"
-})
-export type JsonObject = typeof JsonObject.Type
+import { Json, JsonObject } from "./Json.ts"
 
 const mime = Schema.String.pipe(Schema.pattern(/^[a-z0-9.+-]+\/[a-z0-9.+*-]+$/i))
 const base64 = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9+/]+={0,2}$/))
@@ -26,7 +21,7 @@ export const CallPart = Schema.Struct({
   type: Schema.Literal("call"),
   callId: CallId,
   name: Schema.String,
-  arguments: Schema.Unknown
+  arguments: Json
 })
 
 /** What a caller may send: text, images (base64), files (base64). */
@@ -59,7 +54,7 @@ const isBlank = (content: string | ReadonlyArray<PromptPart>): boolean =>
 
 /** What a prompt says: a string is short for one text part. Blank content is refused. */
 export const Content = Schema.Union(Schema.String, Schema.Array(PromptPart)).pipe(
-  Schema.filter((content) => !isBlank(content) || "must not be blank"),
+  Schema.filter((content) => !isBlank(content), { description: "text or a list of parts, and not blank" }),
   Schema.annotations({ identifier: "Content" })
 )
 export type Content = typeof Content.Type
@@ -68,7 +63,7 @@ export type Content = typeof Content.Type
 export const CustomMessage = Schema.Struct({
   type: Schema.NonEmptyString,
   display: Schema.optional(Schema.String),
-  details: Schema.optional(Schema.Unknown)
+  details: Schema.optional(Json)
 }).annotations({ identifier: "CustomMessage" })
 export type CustomMessage = typeof CustomMessage.Type
 

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { CallId, Cursor, EntryId, ServerName, SessionId, Timestamp, TurnId } from "../ids.ts"
 import { SYSTEM_PROMPT_MAX_BYTES } from "../limits.ts"
-import { JsonObject } from "./Message.ts"
+import { strict } from "../strict.ts"
+import { Json, JsonObject } from "./Json.ts"
 import { PermissionRule, PolicyLayer } from "./Permission.ts"
 import { ExternalTool } from "./Tool.ts"
 
@@ -9,7 +10,9 @@ const utf8Length = (text: string) => new TextEncoder().encode(text).length
 
 /** At most 65,536 UTF-8 bytes. */
 export const SystemPrompt = Schema.String.pipe(
-  Schema.filter((text) => utf8Length(text) <= SYSTEM_PROMPT_MAX_BYTES || "must be at most 65536 UTF-8 bytes"),
+  Schema.filter((text) => utf8Length(text) <= SYSTEM_PROMPT_MAX_BYTES, {
+    description: `text of at most ${SYSTEM_PROMPT_MAX_BYTES} UTF-8 bytes`
+  }),
   Schema.annotations({ identifier: "SystemPrompt" })
 )
 
@@ -20,7 +23,10 @@ export const ModelName = Schema.String.pipe(
 )
 
 /** An absolute path on the client's machine, resolved by the server against its own root. */
-export const ClientWorkdir = Schema.String.pipe(Schema.pattern(/^(\/|[A-Za-z]:[\\/])/), Schema.maxLength(4096)).annotations({
+export const ClientWorkdir = Schema.String.pipe(
+  Schema.pattern(/^(\/|[A-Za-z]:[\\/])/),
+  Schema.maxLength(4096)
+).annotations({
   identifier: "ClientWorkdir"
 })
 export type ClientWorkdirValue = typeof ClientWorkdir.Type
@@ -76,8 +82,6 @@ const configurable = {
   tools: Schema.optional(PolicyLayer),
   externalTools: Schema.optional(Schema.Array(ExternalTool))
 }
-
-const strict = { parseOptions: { onExcessProperty: "error" } } as const
 
 /** The fields that make a session; every one may be left out. */
 export const createSessionFields = {
@@ -156,9 +160,9 @@ export const ForkSessionRequest = Schema.Struct({
   visibility: Schema.optional(Schema.Literal("all", "actor"))
 })
   .pipe(
-    Schema.filter(
-      (fork) => fork.turnId === undefined || fork.through === undefined || "names both turnId and through"
-    )
+    Schema.filter((fork) => fork.turnId === undefined || fork.through === undefined, {
+      description: "a fork by turnId or through, not both"
+    })
   )
   .annotations({ identifier: "ForkSessionRequest", ...strict })
 export type ForkSessionRequestValue = typeof ForkSessionRequest.Type
@@ -176,7 +180,7 @@ export const SessionStatusResponse = Schema.Struct({
   pendingCalls: Schema.Array(CallId),
   children: Schema.Array(Schema.Struct({ callId: CallId, sessionId: SessionId, turnId: TurnId })),
   waitingOn: Schema.Array(Schema.Struct({ kind: Schema.String, id: Schema.String })),
-  result: Schema.optional(Schema.Unknown),
+  result: Schema.optional(Json),
   resultError: Schema.optional(Schema.String)
 }).annotations({ identifier: "SessionStatusResponse" })
 export type SessionStatusResponseValue = typeof SessionStatusResponse.Type

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { Cursor, EntryId, SessionId, TurnId } from "../ids.ts"
-import { Content, CustomMessage, HistoryEntry, JsonObject } from "./Message.ts"
+import { strict } from "../strict.ts"
+import { Json, JsonObject } from "./Json.ts"
+import { Content, CustomMessage, HistoryEntry } from "./Message.ts"
 import { PolicyLayer } from "./Permission.ts"
 import { createSessionFields, ModelName, SystemPrompt } from "./Session.ts"
 import { TurnMode, TurnSnapshot } from "./Turn.ts"
-
-const strict = { parseOptions: { onExcessProperty: "error" } } as const
 
 export const ThinkingLevel = Schema.Literal("minimal", "low", "medium", "high", "xhigh").annotations({
   identifier: "ThinkingLevel"
@@ -15,7 +15,7 @@ export type ThinkingLevel = typeof ThinkingLevel.Type
 /** What a turn must deliver: text, or JSON (checked against `schema` when one is given). */
 export const OutputContract = Schema.Union(
   Schema.Struct({ type: Schema.Literal("text") }),
-  Schema.Struct({ type: Schema.Literal("json"), schema: Schema.optional(Schema.Unknown) })
+  Schema.Struct({ type: Schema.Literal("json"), schema: Schema.optional(Json) })
 ).annotations({ identifier: "OutputContract" })
 export type OutputContract = typeof OutputContract.Type
 
@@ -43,16 +43,22 @@ export type TurnOptions = typeof TurnOptions.Type
 export const WhenBusy = Schema.Literal("queue", "steer", "interrupt", "reject").annotations({ identifier: "WhenBusy" })
 export type WhenBusy = typeof WhenBusy.Type
 
+/** How a prompt is to be run, whatever it says. */
+export const submitFields = {
+  model: Schema.optional(ModelName),
+  agent: Schema.optional(Schema.NonEmptyString),
+  whenBusy: Schema.optional(WhenBusy),
+  options: Schema.optional(TurnOptions)
+}
+
+/** A prompt for one turn. */
 export const SubmitPromptRequest = Schema.Struct({
   content: Content,
   role: Schema.optional(Schema.Literal("user", "custom")),
   custom: Schema.optional(CustomMessage),
-  model: Schema.optional(ModelName),
-  agent: Schema.optional(Schema.NonEmptyString),
-  whenBusy: Schema.optional(WhenBusy),
   /** Creates the session in the same commit if it is missing. */
   session: Schema.optional(Schema.Struct(createSessionFields)),
-  options: Schema.optional(TurnOptions)
+  ...submitFields
 }).annotations({ identifier: "SubmitPromptRequest", ...strict })
 export type SubmitPromptRequestValue = typeof SubmitPromptRequest.Type
 
@@ -165,4 +171,3 @@ export const SessionHistoryResponse = Schema.Struct({
   next: Schema.NullOr(Schema.String)
 }).annotations({ identifier: "SessionHistoryResponse" })
 export type SessionHistoryResponseValue = typeof SessionHistoryResponse.Type
-

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { CallId, Timestamp } from "../ids.ts"
-import { CallResult, JsonObject } from "./Message.ts"
+import { Json, JsonObject } from "./Json.ts"
+import { CallResult } from "./Message.ts"
 
 /** A tool whose code lives with the client: its calls wait until somebody resolves them. */
 export const ExternalTool = Schema.Struct({
@@ -28,7 +29,7 @@ export type ToolCallState = typeof ToolCallState.Type
 export const toolCallFields = {
   callId: CallId,
   name: Schema.String,
-  arguments: Schema.Unknown,
+  arguments: Json,
   state: ToolCallState,
   result: Schema.optional(CallResult),
   /** The same for every try of this call, so that a tool can refuse to act twice. */

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { EntryId, QuestionId, SessionId, Timestamp, TurnId } from "../ids.ts"
 import { SafeFailure } from "./Failure.ts"
+import { Json } from "./Json.ts"
 import { Prompt, PromptPart } from "./Message.ts"
 import { Answers, QuestionItem } from "./Question.ts"
 import { toolCallFields } from "./Tool.ts"
@@ -122,9 +123,9 @@ const turnFields = {
   usage: Usage,
   /** The text of the last step, whole. */
   finalText: Schema.optional(Schema.String),
-  result: Schema.optional(Schema.Unknown),
+  result: Schema.optional(Json),
   resultError: Schema.optional(Schema.String),
-  rejected: Schema.optional(Schema.Unknown),
+  rejected: Schema.optional(Json),
   acceptedAt: Timestamp,
   startedAt: Schema.optional(Timestamp),
   settledAt: Schema.optional(Timestamp)
@@ -133,6 +134,7 @@ const turnFields = {
 /** A turn, whole: everything up to `revision`. */
 export const TurnSnapshot = Schema.Struct({ ...turnFields, prompt: Prompt }).annotations({ identifier: "TurnSnapshot" })
 export type TurnSnapshot = typeof TurnSnapshot.Type
+export type TurnSnapshotValue = TurnSnapshot
 
 /** A turn as a durable row carries it: `parts` are those changed since the turn's previous row; no `prompt`: unchanged. */
 export const TurnChange = Schema.Struct({ ...turnFields, prompt: Schema.optional(Prompt) }).annotations({

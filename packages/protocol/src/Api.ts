@@ -1,0 +1,44 @@
+import { HttpApi, OpenApi } from "@effect/platform"
+import { ServerStreamEvent } from "./events/ServerEvent.ts"
+import { SessionStreamEvent } from "./events/SessionEvent.ts"
+import { TurnStreamEvent } from "./events/TurnEvent.ts"
+import { ConversationGroup } from "./groups/Conversation.ts"
+import { withEdgeErrors } from "./groups/errors.ts"
+import { ForksGroup } from "./groups/Forks.ts"
+import { HealthGroup } from "./groups/Health.ts"
+import { QueueGroup } from "./groups/Queue.ts"
+import { RuntimeGroup } from "./groups/Runtime.ts"
+import { ServersGroup } from "./groups/Servers.ts"
+import { SessionsGroup } from "./groups/Sessions.ts"
+import { SystemGroup } from "./groups/System.ts"
+import { TurnsGroup } from "./groups/Turns.ts"
+
+/** Health, the API's own description, and servers as a whole. */
+export const SystemApi = withEdgeErrors(
+  HttpApi.make("system").add(HealthGroup).add(SystemGroup).add(ServersGroup).prefix("/v1")
+)
+
+/** The process: what it supports, what it logs, what it counts. */
+export const RuntimeApi = withEdgeErrors(HttpApi.make("runtime").add(RuntimeGroup).prefix("/v1"))
+
+/** Sessions and everything in them. */
+export const SessionsApi = withEdgeErrors(
+  HttpApi.make("sessions")
+    .add(SessionsGroup)
+    .add(ForksGroup)
+    .add(TurnsGroup)
+    .add(QueueGroup)
+    .add(ConversationGroup)
+    .prefix("/v1")
+)
+
+/** Everything a server of this release answers. */
+export const HarnessApi = HttpApi.make("harness")
+  .addHttpApi(SystemApi)
+  .addHttpApi(RuntimeApi)
+  .addHttpApi(SessionsApi)
+  .annotate(OpenApi.Title, "Harness")
+  .annotate(OpenApi.Version, "1")
+  .annotate(OpenApi.Description, "Runs agents: sessions, turns, forks, and streams of what they do.")
+  .annotate(OpenApi.License, { name: "MIT" })
+  .annotate(HttpApi.AdditionalSchemas, [SessionStreamEvent, TurnStreamEvent, ServerStreamEvent])

@@ -1,0 +1,11 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { NoQuery } from "../request.ts"
+import { HealthResponse } from "../schema/System.ts"
+
+const health = HttpApiEndpoint.get("health", "/health")
+  .setUrlParams(NoQuery)
+  .addSuccess(HealthResponse)
+  .annotate(OpenApi.Summary, "Whether the server is there; needs no token")
+
+/** The one route without a token. */
+export const HealthGroup = HttpApiGroup.make("health").add(health)

@@ -1,0 +1,105 @@
+import { SchemaAST as AST, type ParseResult } from "effect"
+
+/** Where a value does not fit (`a.0.b`, empty for the whole), and why. */
+export interface SchemaIssue {
+  readonly path: string
+  readonly reason: string
+}
+
+interface Found {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly reason: string
+}
+
+/** What a schema asks for, in words taken from the schema alone. */
+const expected = (ast: AST.AST): string => {
+  const described = AST.getDescriptionAnnotation(ast)
+  switch (ast._tag) {
+    case "Refinement":
+      return described._tag === "Some" ? described.value : expected(ast.from)
+    case "Transformation":
+      return described._tag === "Some" ? described.value : expected(ast.from)
+    case "Declaration":
+      return described._tag === "Some" ? described.value : "valid"
+    case "StringKeyword":
+    case "TemplateLiteral":
+      return "a string"
+    case "NumberKeyword":
+      return "a number"
+    case "BooleanKeyword":
+      return "true or false"
+    case "Literal":
+      return JSON.stringify(typeof ast.literal === "bigint" ? String(ast.literal) : ast.literal)
+    case "TupleType":
+      return "a list"
+    case "TypeLiteral":
+    case "ObjectKeyword":
+      return "an object"
+    case "UndefinedKeyword":
+    case "NeverKeyword":
+      return "left out"
+    case "Suspend":
+      return expected(ast.f())
+    case "Union": {
+      const words = [...new Set(ast.types.filter((type) => !AST.isUndefinedKeyword(type)).map(expected))]
+      return ast.types.every(AST.isLiteral) ? `one of ${words.join(", ")}` : words.join(" or ")
+    }
+    default:
+      return "valid"
+  }
+}
+
+const toPath = (path: ParseResult.Path): ReadonlyArray<PropertyKey> => (typeof path === "object" ? [...path] : [path])
+
+const toIssues = (
+  issues: ParseResult.SingleOrNonEmpty<ParseResult.ParseIssue>
+): ReadonlyArray<ParseResult.ParseIssue> => ("_tag" in issues ? [issues] : issues)
+
+const depth = (found: ReadonlyArray<Found>) => Math.min(...found.map((issue) => issue.path.length))
+
+/** Of a union's members the one the value came nearest to: it failed deepest, then in the fewest places. */
+const nearest = (
+  ast: AST.Union,
+  members: ReadonlyArray<ReadonlyArray<Found>>,
+  at: ReadonlyArray<PropertyKey>
+): ReadonlyArray<Found> => {
+  const [best] = members
+    .filter((found) => found.length > 0)
+    .toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)
+  return best === undefined || depth(best) <= at.length ? [{ path: at, reason: `must be ${expected(ast)}` }] : best
+}
+
+const collect = (issue: ParseResult.ParseIssue, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Found> => {
+  switch (issue._tag) {
+    case "Missing":
+      return [{ path: at, reason: "is missing" }]
+    case "Unexpected":
+      return [{ path: at, reason: "is not known here" }]
+    case "Forbidden":
+      return [{ path: at, reason: "is not allowed here" }]
+    case "Type":
+      return [{ path: at, reason: `must be ${expected(issue.ast)}` }]
+    case "Pointer":
+      return collect(issue.issue, [...at, ...toPath(issue.path)])
+    case "Refinement":
+      return issue.kind === "From" ? collect(issue.issue, at) : [{ path: at, reason: `must be ${expected(issue.ast)}` }]
+    case "Transformation":
+      return issue.kind === "Transformation"
+        ? [{ path: at, reason: `must be ${expected(issue.ast)}` }]
+        : collect(issue.issue, at)
+    case "Composite": {
+      const members = toIssues(issue.issues).map((member) => collect(member, at))
+      return AST.isUnion(issue.ast) ? nearest(issue.ast, members, at) : members.flat()
+    }
+  }
+}
+
+// A key is the sender's own text: enough of it to be found again, and no more.
+const segment = (key: PropertyKey) => String(key).slice(0, 64)
+
+/** Everything wrong with a value, each with its place. The words come from the schema: the value is never in them. */
+export const schemaIssues = (error: ParseResult.ParseError | ParseResult.ParseIssue): ReadonlyArray<SchemaIssue> =>
+  collect(error._tag === "ParseError" ? error.issue : error, []).map(({ path, reason }) => ({
+    path: path.map(segment).join("."),
+    reason
+  }))
