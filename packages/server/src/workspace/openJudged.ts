@@ -1,0 +1,37 @@
+import { type FileHandle, open, readlink, stat } from "node:fs/promises"
+import { Effect, type Scope } from "effect"
+import { locate, PathError, type Place, pathError, READ_FLAGS } from "./paths.ts"
+
+const changed = new PathError({ code: "path.changed", message: "The path changed while it was looked at." })
+
+// Linux tells where an open file is. Elsewhere the path is walked again: it must lead to this very file.
+const isStillThere = (handle: FileHandle, path: string) =>
+  Effect.tryPromise(() => readlink(`/proc/self/fd/${handle.fd}`)).pipe(
+    Effect.map((where) => where === path),
+    Effect.orElse(() =>
+      Effect.gen(function* () {
+        const now = yield* locate(path, ".")
+        const [there, here] = yield* Effect.tryPromise({
+          try: () => Promise.all([stat(now.path), handle.stat()]),
+          catch: pathError
+        })
+        return now.path === path && there.dev === here.dev && there.ino === here.ino
+      })
+    )
+  )
+
+/**
+ * Opens for reading exactly what was judged, or fails with `path.changed`: a link put in the way since then, at the end
+ * of the path or in its middle, is not followed to its target.
+ */
+export const openJudged = (place: Place): Effect.Effect<FileHandle, PathError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const handle = yield* Effect.acquireRelease(
+      Effect.tryPromise({ try: () => open(place.path, READ_FLAGS), catch: pathError }),
+      (handle) => Effect.promise(() => handle.close()).pipe(Effect.ignoreLogged)
+    )
+    const opened = yield* Effect.tryPromise({ try: () => handle.stat(), catch: pathError })
+    const same = place.stats !== undefined && opened.dev === place.stats.dev && opened.ino === place.stats.ino
+    if (!same || !(yield* isStillThere(handle, place.path))) return yield* changed
+    return handle
+  })
