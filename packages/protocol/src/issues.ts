@@ -63,10 +63,10 @@ const nearest = (
   members: ReadonlyArray<ReadonlyArray<Found>>,
   at: ReadonlyArray<PropertyKey>
 ): ReadonlyArray<Found> => {
-  const [best] = members
-    .filter((found) => found.length > 0)
-    .toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)
-  return best === undefined || depth(best) <= at.length ? [{ path: at, reason: `must be ${expected(ast)}` }] : best
+  const wanted = members.filter((found) => found.length > 0 && found.every((issue) => issue.reason !== "must be null"))
+  const [best] = wanted.toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)
+  if (best !== undefined && (wanted.length === 1 || depth(best) > at.length)) return best
+  return [{ path: at, reason: `must be ${expected(ast)}` }]
 }
 
 const collect = (issue: ParseResult.ParseIssue, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Found> => {

@@ -26,60 +26,76 @@ export const SessionTurnSnapshotEvent = Schema.Union(
     turn: TurnSnapshot
   })
 ).annotations({ identifier: "SessionTurnSnapshotEvent" })
+/** The turn began its first step. */
 export const SessionTurnStartedEvent = fact("session.turn.started", turnFacts.started).annotations({
   identifier: "SessionTurnStartedEvent"
 })
+/** The turn's usage so far. */
 export const SessionTurnUsageEvent = fact("session.turn.usage", turnFacts.usage).annotations({
   identifier: "SessionTurnUsageEvent"
 })
+/** The model asked for a call; nobody has judged it yet. */
 export const SessionTurnToolRequestedEvent = fact(
   "session.turn.tool.requested",
   turnFacts["tool.requested"]
 ).annotations({ identifier: "SessionTurnToolRequestedEvent" })
+/** A call is settled, well or badly. */
 export const SessionTurnToolCompletedEvent = fact(
   "session.turn.tool.completed",
   turnFacts["tool.completed"]
 ).annotations({ identifier: "SessionTurnToolCompletedEvent" })
+/** A person is asked whether a call may run. */
 export const SessionTurnApprovalRequestedEvent = fact(
   "session.turn.approval.requested",
   turnFacts["approval.requested"]
 ).annotations({ identifier: "SessionTurnApprovalRequestedEvent" })
+/** A permission request is settled. */
 export const SessionTurnApprovalResolvedEvent = fact(
   "session.turn.approval.resolved",
   turnFacts["approval.resolved"]
 ).annotations({ identifier: "SessionTurnApprovalResolvedEvent" })
+/** The agent asks a person something. */
 export const SessionTurnQuestionAskedEvent = fact(
   "session.turn.question.asked",
   turnFacts["question.asked"]
 ).annotations({ identifier: "SessionTurnQuestionAskedEvent" })
+/** A question is answered. */
 export const SessionTurnQuestionRepliedEvent = fact(
   "session.turn.question.replied",
   turnFacts["question.replied"]
 ).annotations({ identifier: "SessionTurnQuestionRepliedEvent" })
+/** A question is closed without an answer. */
 export const SessionTurnQuestionRejectedEvent = fact(
   "session.turn.question.rejected",
   turnFacts["question.rejected"]
 ).annotations({ identifier: "SessionTurnQuestionRejectedEvent" })
+/** A preview of growing text. */
 export const SessionTurnTextDeltaEvent = preview("session.turn.text.delta", turnPreviews.delta).annotations({
   identifier: "SessionTurnTextDeltaEvent"
 })
+/** A preview of growing reasoning. */
 export const SessionTurnReasoningDeltaEvent = preview("session.turn.reasoning.delta", turnPreviews.delta).annotations({
   identifier: "SessionTurnReasoningDeltaEvent"
 })
+/** A preview of a growing refusal. */
 export const SessionTurnRefusalDeltaEvent = preview("session.turn.refusal.delta", turnPreviews.delta).annotations({
   identifier: "SessionTurnRefusalDeltaEvent"
 })
+/** A preview of a running call's output or progress. */
 export const SessionTurnToolActivityEvent = preview(
   "session.turn.tool.activity",
   turnPreviews["tool.activity"]
 ).annotations({ identifier: "SessionTurnToolActivityEvent" })
 
+/** The first row of every session's log. */
 export const SessionCreatedEvent = own("session.created", { session: Session }).annotations({
   identifier: "SessionCreatedEvent"
 })
+/** The session got another title. */
 export const SessionTitleEvent = own("session.title", { title: Schema.String }).annotations({
   identifier: "SessionTitleEvent"
 })
+/** The session got another configuration, for its next turn. */
 export const SessionConfigurationEvent = own("session.configuration", {
   configuration: SessionConfiguration
 }).annotations({ identifier: "SessionConfigurationEvent" })

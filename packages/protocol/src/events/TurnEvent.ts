@@ -26,38 +26,51 @@ export type TurnSnapshotEventValue = typeof TurnSnapshotEvent.Type
 export const TurnTerminalEvent = fact("turn.terminal", { turn: TurnSnapshot }).annotations({
   identifier: "TurnTerminalEvent"
 })
+/** The turn began its first step. */
 export const TurnStartedEvent = fact("turn.started", turnFacts.started).annotations({ identifier: "TurnStartedEvent" })
+/** The turn's usage so far. */
 export const TurnUsageEvent = fact("turn.usage", turnFacts.usage).annotations({ identifier: "TurnUsageEvent" })
+/** The model asked for a call; nobody has judged it yet. */
 export const TurnToolRequestedEvent = fact("turn.tool.requested", turnFacts["tool.requested"]).annotations({
   identifier: "TurnToolRequestedEvent"
 })
+/** A call is settled, well or badly. */
 export const TurnToolCompletedEvent = fact("turn.tool.completed", turnFacts["tool.completed"]).annotations({
   identifier: "TurnToolCompletedEvent"
 })
+/** A person is asked whether a call may run. */
 export const TurnApprovalRequestedEvent = fact("turn.approval.requested", turnFacts["approval.requested"]).annotations({
   identifier: "TurnApprovalRequestedEvent"
 })
+/** A permission request is settled. */
 export const TurnApprovalResolvedEvent = fact("turn.approval.resolved", turnFacts["approval.resolved"]).annotations({
   identifier: "TurnApprovalResolvedEvent"
 })
+/** The agent asks a person something. */
 export const TurnQuestionAskedEvent = fact("turn.question.asked", turnFacts["question.asked"]).annotations({
   identifier: "TurnQuestionAskedEvent"
 })
+/** A question is answered. */
 export const TurnQuestionRepliedEvent = fact("turn.question.replied", turnFacts["question.replied"]).annotations({
   identifier: "TurnQuestionRepliedEvent"
 })
+/** A question is closed without an answer. */
 export const TurnQuestionRejectedEvent = fact("turn.question.rejected", turnFacts["question.rejected"]).annotations({
   identifier: "TurnQuestionRejectedEvent"
 })
+/** A preview of growing text. */
 export const TurnTextDeltaEvent = preview("turn.text.delta", turnPreviews.delta).annotations({
   identifier: "TurnTextDeltaEvent"
 })
+/** A preview of growing reasoning. */
 export const TurnReasoningDeltaEvent = preview("turn.reasoning.delta", turnPreviews.delta).annotations({
   identifier: "TurnReasoningDeltaEvent"
 })
+/** A preview of a growing refusal. */
 export const TurnRefusalDeltaEvent = preview("turn.refusal.delta", turnPreviews.delta).annotations({
   identifier: "TurnRefusalDeltaEvent"
 })
+/** A preview of a running call's output or progress. */
 export const TurnToolActivityEvent = preview("turn.tool.activity", turnPreviews["tool.activity"]).annotations({
   identifier: "TurnToolActivityEvent"
 })

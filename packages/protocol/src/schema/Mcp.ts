@@ -81,6 +81,7 @@ export const McpCatalogSnapshot = Schema.Struct({
   servers: Schema.Array(McpServerCatalog)
 }).annotations({ identifier: "McpCatalogSnapshot" })
 export type McpCatalogSnapshotValue = typeof McpCatalogSnapshot.Type
+/** What all MCP servers of a session offer. */
 export const McpCatalogResponse = McpCatalogSnapshot
 export type McpCatalogResponseValue = McpCatalogSnapshotValue
 
@@ -102,6 +103,7 @@ export const McpResourceReadResult = Schema.Struct({ contents: Schema.Array(McpR
   identifier: "McpResourceReadResult"
 })
 export type McpResourceReadResultValue = typeof McpResourceReadResult.Type
+/** A resource, as its server gave it. */
 export const McpResourceReadResponse = McpResourceReadResult
 export type McpResourceReadResponseValue = McpResourceReadResultValue
 

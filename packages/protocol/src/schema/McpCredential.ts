@@ -31,6 +31,7 @@ export const McpCredentialStatus = Schema.Union(
   Schema.Struct({ status: Schema.Literal("connected") })
 ).annotations({ identifier: "McpCredentialStatus" })
 export type McpCredentialStatusValue = typeof McpCredentialStatus.Type
+/** Whether an MCP server has a credential, or wants one. */
 export const McpCredentialStatusResponse = McpCredentialStatus
 export type McpCredentialStatusResponseValue = McpCredentialStatusValue
 
@@ -47,6 +48,7 @@ export const McpCredentialChallenge = Schema.Struct({
   expiresAt: Timestamp
 }).annotations({ identifier: "McpCredentialChallenge" })
 export type McpCredentialChallengeValue = typeof McpCredentialChallenge.Type
+/** Where a person logs in. */
 export const McpCredentialStartResponse = McpCredentialChallenge
 export type McpCredentialStartResponseValue = McpCredentialChallengeValue
 

@@ -5,18 +5,24 @@ import { Json, JsonObject } from "./Json.ts"
 const mime = Schema.String.pipe(Schema.pattern(/^[a-z0-9.+-]+\/[a-z0-9.+*-]+$/i))
 const base64 = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9+/]+={0,2}$/))
 
+/** Plain text. */
 export const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
+/** A picture, in base64. */
 export const ImagePart = Schema.Struct({ type: Schema.Literal("image"), mime, data: base64 })
+/** A file, in base64. */
 export const FilePart = Schema.Struct({ type: Schema.Literal("file"), mime, name: Schema.NonEmptyString, data: base64 })
+/** A model's thoughts; `signature` goes back to the same provider alone. */
 export const ReasoningPart = Schema.Struct({
   type: Schema.Literal("reasoning"),
   text: Schema.String,
   signature: Schema.optional(Schema.String)
 })
+/** Thoughts a provider keeps to itself, to be handed back as they are. */
 export const RedactedReasoningPart = Schema.Struct({
   type: Schema.Literal("redacted_reasoning"),
   data: Schema.String
 })
+/** A tool call, as the model asked for it. */
 export const CallPart = Schema.Struct({
   type: Schema.Literal("call"),
   callId: CallId,
@@ -28,6 +34,7 @@ export const CallPart = Schema.Struct({
 export const PromptPart = Schema.Union(TextPart, ImagePart, FilePart).annotations({ identifier: "PromptPart" })
 export type PromptPart = typeof PromptPart.Type
 
+/** What that call came to. */
 export const ResultPart = Schema.Struct({
   type: Schema.Literal("result"),
   callId: CallId,

@@ -19,5 +19,6 @@ export const PermissionRequest = Schema.Struct({
 }).annotations({ identifier: "PermissionRequest" })
 export type PermissionRequest = typeof PermissionRequest.Type
 
+/** `once` for this call, `always` saves a grant, `reject` refuses. */
 export const PermissionReply = Schema.Literal("once", "always", "reject").annotations({ identifier: "PermissionReply" })
 export type PermissionReply = typeof PermissionReply.Type

@@ -34,6 +34,7 @@ export const toSafeProviderSummary = (provider: SafeProviderSummaryValue): SafeP
   }))
 })
 
+/** One provider, without secrets. */
 export const RuntimeProviderResponse = SafeProviderSummary
 export type RuntimeProviderResponseValue = SafeProviderSummaryValue
 

@@ -71,7 +71,6 @@ export const SessionListQuery = query("SessionListQuery", {
 })
 export type SessionListQueryValue = typeof SessionListQuery.Type
 
-/** The first page. */
 const firstFields = { limit: Schema.optional(PageLimit) }
 const afterFields = { ...firstFields, after: PageCursor }
 const beforeFields = { ...firstFields, before: PageCursor }

@@ -38,6 +38,7 @@ export const SessionHistoryBoundary = Schema.Union(
 ).annotations({ identifier: "SessionHistoryBoundary" })
 export type SessionHistoryBoundaryValue = typeof SessionHistoryBoundary.Type
 
+/** `waiting`: its turn can only go on after something from outside. */
 export const SessionState = Schema.Literal("idle", "running", "waiting").annotations({ identifier: "SessionState" })
 export type SessionState = typeof SessionState.Type
 
@@ -49,10 +50,12 @@ export const ForkedFrom = Schema.Struct({
   )
 }).annotations({ identifier: "ForkedFrom" })
 
+/** The call that made a sub-agent's session. */
 export const SpawnedFrom = Schema.Struct({ sessionId: SessionId, turnId: TurnId, callId: CallId }).annotations({
   identifier: "SpawnedFrom"
 })
 
+/** A session, as it is now. */
 export const Session = Schema.Struct({
   sessionId: SessionId,
   server: ServerName,
@@ -71,6 +74,7 @@ export const Session = Schema.Struct({
   createdAt: Timestamp
 }).annotations({ identifier: "Session" })
 export type Session = typeof Session.Type
+/** A session, flat. */
 export const SessionResponse = Session
 export type SessionResponseValue = Session
 
@@ -91,17 +95,20 @@ export const createSessionFields = {
   metadata: Schema.optional(JsonObject),
   ...configurable
 }
+/** Makes a session. */
 export const CreateSessionRequest = Schema.Struct(createSessionFields).annotations({
   identifier: "CreateSessionRequest",
   ...strict
 })
 export type CreateSessionRequestValue = typeof CreateSessionRequest.Type
 
+/** Changes a title. */
 export const UpdateSessionRequest = Schema.Struct({
   title: Schema.String.pipe(Schema.maxLength(1024))
 }).annotations({ identifier: "UpdateSessionRequest", ...strict })
 export type UpdateSessionRequestValue = typeof UpdateSessionRequest.Type
 
+/** What a session's next turn runs with; `revision` grows by one with each change. */
 export const SessionConfiguration = Schema.Struct({
   revision: Schema.Int,
   model: Schema.String,
@@ -112,6 +119,7 @@ export const SessionConfiguration = Schema.Struct({
   externalTools: Schema.Array(ExternalTool)
 }).annotations({ identifier: "SessionConfiguration" })
 export type SessionConfiguration = typeof SessionConfiguration.Type
+/** A configuration, flat. */
 export const SessionConfigurationResponse = SessionConfiguration
 export type SessionConfigurationResponseValue = SessionConfiguration
 
@@ -122,24 +130,28 @@ export const ReplaceSessionConfigurationRequest = Schema.Struct({
 }).annotations({ identifier: "ReplaceSessionConfigurationRequest", ...strict })
 export type ReplaceSessionConfigurationRequestValue = typeof ReplaceSessionConfigurationRequest.Type
 
+/** Sessions, oldest first. */
 export const SessionListResponse = Schema.Struct({
   sessions: Schema.Array(Session),
   next: Schema.NullOr(Schema.String)
 }).annotations({ identifier: "SessionListResponse" })
 export type SessionListResponseValue = typeof SessionListResponse.Type
 
+/** Sessions a session spawned, oldest first. */
 export const SessionChildrenResponse = Schema.Struct({
   children: Schema.Array(Session),
   next: Schema.NullOr(Schema.String)
 }).annotations({ identifier: "SessionChildrenResponse" })
 export type SessionChildrenResponseValue = typeof SessionChildrenResponse.Type
 
+/** When a session was deleted, however often it is asked for. */
 export const SessionDeletedResponse = Schema.Struct({
   sessionId: SessionId,
   deletedAt: Timestamp
 }).annotations({ identifier: "SessionDeletedResponse" })
 export type SessionDeletedResponseValue = typeof SessionDeletedResponse.Type
 
+/** How much went with a server. */
 export const ServerDeletedResponse = Schema.Struct({
   server: ServerName,
   /** Sessions this call deleted; 0 when nothing was there. */
@@ -147,6 +159,7 @@ export const ServerDeletedResponse = Schema.Struct({
 }).annotations({ identifier: "ServerDeletedResponse" })
 export type ServerDeletedResponseValue = typeof ServerDeletedResponse.Type
 
+/** Says why. */
 export const DeleteSessionRequest = Schema.Struct({ reason: Schema.optional(Schema.String) }).annotations({
   identifier: "DeleteSessionRequest",
   ...strict
@@ -167,6 +180,7 @@ export const ForkSessionRequest = Schema.Struct({
   .annotations({ identifier: "ForkSessionRequest", ...strict })
 export type ForkSessionRequestValue = typeof ForkSessionRequest.Type
 
+/** What a session is doing, and what it waits on. */
 export const SessionStatusResponse = Schema.Struct({
   state: SessionState,
   activeTurnId: Schema.optional(TurnId),

@@ -7,6 +7,7 @@ import { PolicyLayer } from "./Permission.ts"
 import { createSessionFields, ModelName, SystemPrompt } from "./Session.ts"
 import { TurnMode, TurnSnapshot } from "./Turn.ts"
 
+/** How much a model may think before it answers. */
 export const ThinkingLevel = Schema.Literal("minimal", "low", "medium", "high", "xhigh").annotations({
   identifier: "ThinkingLevel"
 })
@@ -19,8 +20,9 @@ export const OutputContract = Schema.Union(
 ).annotations({ identifier: "OutputContract" })
 export type OutputContract = typeof OutputContract.Type
 
+/** What a turn may cost. */
 export const Budget = Schema.Struct({
-  maxCostUsd: Schema.optional(Schema.Positive),
+  maxCostUsd: Schema.optional(Schema.Positive.pipe(Schema.finite())),
   maxTokens: Schema.optional(Schema.Int.pipe(Schema.positive())),
   maxMillis: Schema.optional(Schema.Int.pipe(Schema.positive()))
 }).annotations({ identifier: "Budget" })
@@ -74,6 +76,7 @@ const receipt = {
 export const PublicPromptAdmission = Schema.Struct(receipt).annotations({ identifier: "PublicPromptAdmission" })
 export type PublicPromptAdmission = typeof PublicPromptAdmission.Type
 
+/** A prompt was taken in: committed, whatever happens next. */
 export const SubmitPromptReceipt = Schema.Struct({
   turnId: TurnId,
   sessionId: SessionId,
@@ -82,6 +85,7 @@ export const SubmitPromptReceipt = Schema.Struct({
   ignored: Schema.optional(Schema.Array(Schema.String))
 }).annotations({ identifier: "SubmitPromptReceipt" })
 export type SubmitPromptReceipt = typeof SubmitPromptReceipt.Type
+/** A receipt, flat. */
 export const SubmitPromptReceiptResponse = SubmitPromptReceipt
 export type SubmitPromptReceiptResponseValue = SubmitPromptReceipt
 
@@ -92,15 +96,18 @@ export const TurnWaitTimedOutResponse = Schema.Struct({
 }).annotations({ identifier: "TurnWaitTimedOutResponse" })
 export type TurnWaitTimedOutResponseValue = typeof TurnWaitTimedOutResponse.Type
 
+/** A turn, flat and whole. */
 export const TurnResponse = TurnSnapshot
 export type TurnResponseValue = TurnSnapshot
 
+/** Turns, oldest first. */
 export const SessionTurnsResponse = Schema.Struct({
   turns: Schema.Array(TurnSnapshot),
   next: Schema.NullOr(Schema.String)
 }).annotations({ identifier: "SessionTurnsResponse" })
 export type SessionTurnsResponseValue = typeof SessionTurnsResponse.Type
 
+/** Says why. */
 export const CancelTurnRequest = Schema.Struct({ reason: Schema.optional(Schema.String) }).annotations({
   identifier: "CancelTurnRequest",
   ...strict
@@ -114,12 +121,14 @@ export const CancelTurnResponse = Schema.Struct({
 }).annotations({ identifier: "CancelTurnResponse" })
 export type CancelTurnResponseValue = typeof CancelTurnResponse.Type
 
+/** What is said to a turn that runs. */
 export const SteerTurnRequest = Schema.Struct({ content: Content }).annotations({
   identifier: "SteerTurnRequest",
   ...strict
 })
 export type SteerTurnRequestValue = typeof SteerTurnRequest.Type
 
+/** A steer was taken in; its part tells whether the turn took it. */
 export const SteerTurnReceipt = Schema.Struct({
   sessionId: SessionId,
   turnId: TurnId,
@@ -137,18 +146,21 @@ export const QueuedTurn = Schema.Struct({
 }).annotations({ identifier: "QueuedTurn" })
 export type QueuedTurn = typeof QueuedTurn.Type
 
+/** Turns that wait, in the order they will run. */
 export const SessionQueueResponse = Schema.Struct({
   queue: Schema.Array(QueuedTurn),
   next: Schema.NullOr(Schema.String)
 }).annotations({ identifier: "SessionQueueResponse" })
 export type SessionQueueResponseValue = typeof SessionQueueResponse.Type
 
+/** What a queued turn is to say instead. */
 export const EditQueuedTurnRequest = Schema.Struct({ content: Content }).annotations({
   identifier: "EditQueuedTurnRequest",
   ...strict
 })
 export type EditQueuedTurnRequestValue = typeof EditQueuedTurnRequest.Type
 
+/** An entry nobody has to answer. */
 export const AppendConversationRequest = Schema.Struct({
   role: Schema.Literal("user", "assistant", "custom"),
   content: Content,
@@ -158,6 +170,7 @@ export const AppendConversationRequest = Schema.Struct({
 }).annotations({ identifier: "AppendConversationRequest", ...strict })
 export type AppendConversationRequestValue = typeof AppendConversationRequest.Type
 
+/** An entry was taken in. */
 export const AppendConversationReceiptResponse = Schema.Struct({
   sessionId: SessionId,
   entryId: EntryId,
@@ -166,6 +179,7 @@ export const AppendConversationReceiptResponse = Schema.Struct({
 }).annotations({ identifier: "AppendConversationReceiptResponse" })
 export type AppendConversationReceiptResponseValue = typeof AppendConversationReceiptResponse.Type
 
+/** Entries, in the order the model is sent them. */
 export const SessionHistoryResponse = Schema.Struct({
   entries: Schema.Array(HistoryEntry),
   next: Schema.NullOr(Schema.String)

@@ -44,6 +44,7 @@ export const CapabilitiesResponse = Schema.Struct({
 }).annotations({ identifier: "CapabilitiesResponse" })
 export type CapabilitiesResponseValue = typeof CapabilitiesResponse.Type
 
+/** From most to least talkative. */
 export const DaemonLogLevel = Schema.Literal("trace", "debug", "info", "warn", "error").annotations({
   identifier: "DaemonLogLevel"
 })

@@ -18,6 +18,7 @@ export const SessionTurnState = Schema.Literal(
 ).annotations({ identifier: "SessionTurnState" })
 export type SessionTurnState = typeof SessionTurnState.Type
 
+/** Whether a turn has ended for good. */
 export const isTerminal = (state: SessionTurnState): boolean =>
   state === "completed" || state === "failed" || state === "cancelled"
 
@@ -42,11 +43,16 @@ export type TurnMode = typeof TurnMode.Type
 const partId = Schema.String
 const growing = { partId, text: Schema.String, done: Schema.Boolean }
 
+/** Text of the answer; `done` when it grows no more. */
 export const TextTurnPart = Schema.Struct({ type: Schema.Literal("text"), ...growing })
+/** The model's thoughts. */
 export const ReasoningTurnPart = Schema.Struct({ type: Schema.Literal("reasoning"), ...growing })
+/** Why the model would not answer. */
 export const RefusalTurnPart = Schema.Struct({ type: Schema.Literal("refusal"), ...growing })
+/** A call and what became of it. */
 export const ToolTurnPart = Schema.Struct({ type: Schema.Literal("tool"), partId, ...toolCallFields })
 export type ToolTurnPart = typeof ToolTurnPart.Type
+/** Something said to the turn while it ran. */
 export const SteerTurnPart = Schema.Struct({
   type: Schema.Literal("steer"),
   partId,
@@ -55,6 +61,7 @@ export const SteerTurnPart = Schema.Struct({
   /** False while nobody has taken it, and for ever when the turn ended first. */
   applied: Schema.Boolean
 })
+/** Something the agent asked a person. */
 export const QuestionTurnPart = Schema.Struct({
   type: Schema.Literal("question"),
   partId,
@@ -63,6 +70,7 @@ export const QuestionTurnPart = Schema.Struct({
   state: Schema.Literal("asked", "replied", "rejected"),
   answers: Schema.optional(Answers)
 })
+/** Something a person should know: a retry, a limit, a pruned history. */
 export const NoticeTurnPart = Schema.Struct({
   type: Schema.Literal("notice"),
   partId,

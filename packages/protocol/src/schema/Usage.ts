@@ -9,7 +9,7 @@ export const Usage = Schema.Struct({
   cacheReadTokens: tokens,
   cacheWriteTokens: tokens,
   reasoningTokens: tokens,
-  costUsd: Schema.optional(Schema.NonNegative),
+  costUsd: Schema.optional(Schema.NonNegative.pipe(Schema.finite())),
   speculative: tokens
 }).annotations({ identifier: "Usage" })
 export type Usage = typeof Usage.Type
