@@ -1,13 +1,17 @@
 import { Context, type Redacted } from "effect"
 
-/** An OpenAI-compatible provider of `harness.json`. */
+/** An OpenAI-compatible provider of `harness.json`; an id of a built-in one is not taken over. */
 export interface CustomProvider {
   readonly id: string
   readonly name?: string
   readonly baseUrl: string
   readonly apiKey?: Redacted.Redacted
-  /** Models it is known to have; when left out any name is passed on. The first is its default. */
+  /** Models it has; when left out any name is passed on. The first is its default. */
   readonly models?: ReadonlyArray<string>
+  /** Whether its models take a JSON schema as response format. Default false. */
+  readonly nativeJson?: boolean
+  /** Default true. */
+  readonly takesImages?: boolean
 }
 
 /** Which providers are connected, with what, and how patient we are. `main.ts` fills it in. */

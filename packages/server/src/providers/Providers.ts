@@ -1,0 +1,192 @@
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { createGoogleGenerativeAI } from "@ai-sdk/google"
+import { createOpenAI } from "@ai-sdk/openai"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { generateWith, type Source } from "./adapter.ts"
+import { demoModel } from "./demo.ts"
+import { type Family, factsOf, type ModelFacts } from "./facts.ts"
+import { makeScrub } from "./failure.ts"
+import type { ResolvedModel } from "./Model.ts"
+import { type CustomProvider, ProviderSettings } from "./ProviderSettings.ts"
+
+const STALL_MILLIS = 120_000
+
+type Settings = Context.Tag.Service<ProviderSettings>
+
+/** Where models come from. */
+export interface Provider {
+  readonly providerId: string
+  readonly name: string
+  readonly connected: boolean
+  readonly source: "builtin" | "environment" | "file"
+  /** The model a session gets that names none. */
+  readonly defaultModel?: string
+  /** None: this provider has no such model. */
+  readonly model: (model: string) => Option.Option<ResolvedModel>
+}
+
+/** Named here, so that the packages do not look for others in the environment. */
+const OPENAI_URL = "https://api.openai.com/v1"
+const ANTHROPIC_URL = "https://api.anthropic.com/v1"
+const GOOGLE_URL = "https://generativelanguage.googleapis.com/v1beta"
+
+const valueOf = (key: Redacted.Redacted | undefined): string => (key === undefined ? "" : Redacted.value(key))
+
+type Connect = (model: string) => Source["connect"]
+
+interface Spoken {
+  readonly providerId: string
+  readonly family: Family
+  readonly connect: Connect
+  readonly facts?: Partial<ModelFacts>
+}
+
+const speak =
+  (settings: Settings) =>
+  ({ connect, facts: known, family, providerId }: Spoken) => {
+    const scrub = makeScrub(
+      [
+        settings.openaiApiKey,
+        settings.anthropicApiKey,
+        settings.googleApiKey,
+        ...(settings.custom ?? []).map((provider) => provider.apiKey)
+      ].filter((key) => key !== undefined)
+    )
+    return (model: string): ResolvedModel => {
+      const facts: ModelFacts = { ...factsOf(family, model), ...known }
+      const stallMillis = settings.stallMillis ?? STALL_MILLIS
+      return {
+        name: `${providerId}/${model}`,
+        provider: providerId,
+        model,
+        thinkingLevels: facts.thinkingLevels,
+        takesImages: facts.takesImages,
+        nativeJson: facts.nativeJson,
+        ...(facts.contextWindow === undefined ? {} : { contextWindow: facts.contextWindow }),
+        ...(facts.maxOutputTokens === undefined ? {} : { maxOutputTokens: facts.maxOutputTokens }),
+        generate: generateWith({ family, facts, connect: connect(model), scrub, stallMillis })
+      }
+    }
+  }
+
+const reasoningName = /^(o\d|gpt-[5-9])/
+
+const chat =
+  (baseURL: string, apiKey: Redacted.Redacted | undefined): Connect =>
+  (model) =>
+  (fetch) =>
+    createOpenAICompatible({
+      name: "openaiCompatible",
+      baseURL,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+      fetch,
+      // Models that reason know the limit under its newer name only.
+      transformRequestBody: ({ max_tokens, ...body }) =>
+        max_tokens === undefined
+          ? body
+          : reasoningName.test(model)
+            ? { ...body, max_completion_tokens: max_tokens }
+            : { ...body, max_tokens },
+      ...(valueOf(apiKey) === "" ? {} : { apiKey: valueOf(apiKey) })
+    })(model)
+
+/** A provider of the environment: any model name is passed on, the provider knows its own. */
+const environment = (
+  settings: Settings,
+  spoken: Spoken,
+  shown: { readonly name: string; readonly connected: boolean; readonly defaultModel: string }
+): Provider => {
+  const model = speak(settings)(spoken)
+  return { ...shown, providerId: spoken.providerId, source: "environment", model: (id) => Option.some(model(id)) }
+}
+
+const openai = (settings: Settings): Provider => {
+  const apiKey = valueOf(settings.openaiApiKey)
+  const base = settings.openaiBaseUrl ?? ""
+  return environment(
+    settings,
+    base === ""
+      ? {
+          providerId: "openai",
+          family: "responses",
+          connect: (id) => (fetch) => createOpenAI({ apiKey, baseURL: OPENAI_URL, fetch }).responses(id)
+        }
+      : { providerId: "openai", family: "chat", connect: chat(base, settings.openaiApiKey) },
+    { name: "OpenAI", connected: apiKey !== "" || base !== "", defaultModel: "gpt-5.1" }
+  )
+}
+
+const anthropic = (settings: Settings): Provider => {
+  const apiKey = valueOf(settings.anthropicApiKey)
+  const baseURL = settings.anthropicBaseUrl ?? ANTHROPIC_URL
+  return environment(
+    settings,
+    {
+      providerId: "anthropic",
+      family: "anthropic",
+      connect: (id) => (fetch) => createAnthropic({ apiKey, baseURL, fetch })(id)
+    },
+    { name: "Anthropic", connected: apiKey !== "", defaultModel: "claude-sonnet-4-5" }
+  )
+}
+
+const google = (settings: Settings): Provider => {
+  const apiKey = valueOf(settings.googleApiKey)
+  const baseURL = settings.googleBaseUrl ?? GOOGLE_URL
+  return environment(
+    settings,
+    {
+      providerId: "google",
+      family: "google",
+      connect: (id) => (fetch) => createGoogleGenerativeAI({ apiKey, baseURL, fetch })(id)
+    },
+    { name: "Google", connected: apiKey !== "", defaultModel: "gemini-2.5-flash" }
+  )
+}
+
+const custom =
+  (settings: Settings) =>
+  ({ apiKey, baseUrl, id, models, name, nativeJson, takesImages }: CustomProvider): Provider => {
+    const first = models?.[0]
+    const model = speak(settings)({
+      providerId: id,
+      family: "chat",
+      connect: chat(baseUrl, apiKey),
+      facts: { nativeJson: nativeJson ?? false, ...(takesImages === undefined ? {} : { takesImages }) }
+    })
+    return {
+      providerId: id,
+      name: name ?? id,
+      connected: true,
+      source: "file",
+      ...(first === undefined ? {} : { defaultModel: first }),
+      model: (wanted) => (models === undefined || models.includes(wanted) ? Option.some(model(wanted)) : Option.none())
+    }
+  }
+
+const demo: Provider = {
+  providerId: "demo",
+  name: "Demo",
+  connected: true,
+  source: "builtin",
+  defaultModel: "demo",
+  model: (id) => (id === "demo" ? Option.some(demoModel) : Option.none())
+}
+
+/** Every provider this process knows, connected or not: demo, the three of the environment, those of `harness.json`. */
+export class Providers extends Context.Tag("@harness/server/Providers")<
+  Providers,
+  { readonly all: ReadonlyArray<Provider> }
+>() {
+  static readonly layer = Layer.effect(
+    Providers,
+    Effect.map(ProviderSettings, (settings) => {
+      const known = [demo, openai(settings), anthropic(settings), google(settings)]
+      const taken = new Set(known.map((provider) => provider.providerId))
+      const added = (settings.custom ?? []).filter((provider) => !taken.has(provider.id)).map(custom(settings))
+      return { all: [...known, ...added] }
+    })
+  )
+}

@@ -1,0 +1,130 @@
+import type {
+  JSONSchema7,
+  LanguageModelV3,
+  LanguageModelV3CallOptions,
+  LanguageModelV3StreamPart
+} from "@ai-sdk/provider"
+import { Chunk, Clock, Effect, Option, Predicate, Stream } from "effect"
+import { isCut, makeReader } from "./events.ts"
+import type { Family, ModelFacts } from "./facts.ts"
+import { cutOff, failureOf, modelFailure, type Scrub, stalled } from "./failure.ts"
+import { providerFetch } from "./framing.ts"
+import type { GenerateRequest, ModelEvent, ModelFailure } from "./Model.ts"
+import { providerOptions } from "./options.ts"
+import { toPrompt } from "./prompt.ts"
+import { watchFor } from "./watch.ts"
+
+/** A provider package's model, and what we know of it. */
+export interface Source {
+  readonly family: Family
+  readonly facts: ModelFacts
+  /** Makes the package's model over this `fetch`. */
+  readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3
+  readonly scrub: Scrub
+  readonly stallMillis: number
+}
+
+/** Schemas come checked (tools and contracts are compiled when they are accepted); packages pass them on as they are. */
+const isJsonSchema = (schema: unknown): schema is JSONSchema7 => Predicate.isRecord(schema)
+
+const responseFormat = (request: GenerateRequest): Pick<LanguageModelV3CallOptions, "responseFormat"> => {
+  if (request.output === undefined) return {}
+  const { schema } = request.output
+  return { responseFormat: { type: "json", ...(isJsonSchema(schema) ? { schema } : {}) } }
+}
+
+const callOptions = (
+  request: GenerateRequest,
+  source: Source,
+  abortSignal: AbortSignal
+): LanguageModelV3CallOptions => ({
+  prompt: toPrompt(request, source),
+  abortSignal,
+  providerOptions: providerOptions(request, source.family, source.facts),
+  // Only Chat Completions and Responses hide refusals in plain text; the rest needs no raw chunks.
+  includeRawChunks: source.family === "chat" || source.family === "responses",
+  ...responseFormat(request),
+  ...(request.tools.length === 0
+    ? {}
+    : {
+        tools: request.tools.map((tool) => ({
+          type: "function" as const,
+          name: tool.name,
+          description: tool.description,
+          inputSchema: isJsonSchema(tool.inputSchema) ? tool.inputSchema : {}
+        })),
+        toolChoice: { type: "auto" as const }
+      }),
+  ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+  ...(request.idempotencyKey === undefined || source.family === "google"
+    ? {}
+    : { headers: { "idempotency-key": request.idempotencyKey } })
+})
+
+type Pull = Effect.Effect<Chunk.Chunk<ModelEvent>, Option.Option<ModelFailure>>
+
+/** Reads parts until the finish; what comes after it is not waited for. */
+const pullFrom = (
+  next: Effect.Effect<LanguageModelV3StreamPart | undefined, ModelFailure>,
+  failed: (error: unknown) => Effect.Effect<ModelFailure>
+): Pull => {
+  const read = makeReader()
+  let finished = false
+  return Effect.gen(function* () {
+    if (finished) return yield* Effect.fail(Option.none())
+    const part = yield* Effect.mapError(next, Option.some)
+    if (part === undefined) return yield* Effect.fail(Option.some(cutOff()))
+    if (part.type === "error")
+      return yield* Effect.flatMap(failed(part.error), (failure) => Effect.fail(Option.some(failure)))
+    if (part.type !== "finish") return Chunk.fromIterable(read(part))
+    if (isCut(part)) return yield* Effect.fail(Option.some(cutOff()))
+    if (part.finishReason.unified === "error") {
+      return yield* Effect.fail(
+        Option.some(modelFailure("transient", "provider.bad_answer", "The provider ended the answer with an error."))
+      )
+    }
+    finished = true
+    return Chunk.fromIterable(read(part))
+  })
+}
+
+/**
+ * One generation as a stream of our events, ending in one `Finish`. Leaving the stream closes the connection at
+ * once; a provider that sends no byte for `stallMillis` while we wait has failed.
+ */
+export const generateWith =
+  (source: Source) =>
+  (request: GenerateRequest): Stream.Stream<ModelEvent, ModelFailure> =>
+    Stream.unwrapScoped(
+      Effect.gen(function* () {
+        const controller = yield* Effect.acquireRelease(
+          Effect.sync(() => new AbortController()),
+          (owned) => Effect.sync(() => owned.abort())
+        )
+        const watch = yield* watchFor(source.stallMillis, () => controller.abort())
+        const failed = (error: unknown): Effect.Effect<ModelFailure> =>
+          watch.stalled()
+            ? Effect.succeed(stalled(source.stallMillis))
+            : Effect.map(Clock.currentTimeMillis, (now) => failureOf(error, { scrub: source.scrub, now }))
+        const wait = <A>(promise: () => PromiseLike<A>): Effect.Effect<A, ModelFailure> =>
+          Effect.tryPromise({
+            try: () => {
+              watch.waits(true)
+              return promise()
+            },
+            catch: (error) => error
+          }).pipe(
+            Effect.ensuring(Effect.sync(() => watch.waits(false))),
+            Effect.catchAll((error) => Effect.flatMap(failed(error), Effect.fail))
+          )
+        const answer = yield* wait(() =>
+          source.connect(providerFetch(watch.onBytes)).doStream(callOptions(request, source, controller.signal))
+        )
+        const reader = answer.stream.getReader()
+        const next = Effect.map(
+          wait(() => reader.read()),
+          (result) => (result.done ? undefined : result.value)
+        )
+        return Stream.repeatEffectChunkOption(pullFrom(next, failed))
+      })
+    )
