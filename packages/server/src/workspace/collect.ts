@@ -105,7 +105,6 @@ export const collect = (output: Readable, options: { readonly shown: number; rea
   }).pipe(
     Effect.map((): Collected => {
       const tail = Buffer.concat(ends)
-      ends = []
       return {
         head: Buffer.concat(front),
         tail,
