@@ -1,0 +1,214 @@
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { Context, Effect, Either, Layer, Redacted } from "effect"
+import { fileTokens } from "../auth/Tokens.ts"
+import { type HarnessJsonValue, readHarnessJson } from "./HarnessJson.ts"
+import { SettingsError } from "./SettingsError.ts"
+import * as read from "./values.ts"
+
+export { HarnessJson } from "./HarnessJson.ts"
+export { SettingsError } from "./SettingsError.ts"
+
+/** A provider of `harness.json`, its key already looked up in the environment. */
+export interface ConfiguredProvider {
+  readonly id: string
+  readonly name?: string
+  readonly baseUrl: string
+  readonly apiKey?: Redacted.Redacted
+  readonly models?: ReadonlyArray<string>
+}
+
+/** What this process was told, checked: flags first, then the environment, then `harness.json`, then defaults. */
+export interface SettingsValues {
+  readonly port: number
+  readonly host: string
+  /** Folder of the databases and tokens. */
+  readonly data: string
+  /** Folder sessions work in; no workdir is outside it. */
+  readonly root: string
+  /** `HARNESS_TOKEN`: an admin's. */
+  readonly token?: Redacted.Redacted
+  readonly durability: "full" | "normal"
+  readonly allowedOrigins: ReadonlyArray<string>
+  readonly allowedHosts: ReadonlyArray<string>
+  /** Tools, hooks and webhooks may call private addresses. */
+  readonly allowPrivateUrls: boolean
+  readonly model?: string
+  readonly logLevel: "trace" | "debug" | "info" | "warn" | "error"
+  readonly openaiApiKey?: Redacted.Redacted
+  readonly openaiBaseUrl?: string
+  readonly anthropicApiKey?: Redacted.Redacted
+  readonly googleApiKey?: Redacted.Redacted
+  readonly providers: ReadonlyArray<ConfiguredProvider>
+  /** The `harness.json` that was read. */
+  readonly file?: string
+}
+
+/** The settings of this process. */
+export class Settings extends Context.Tag("@harness/server/Settings")<Settings, SettingsValues>() {
+  static readonly layer = (values: SettingsValues) => Layer.succeed(Settings, values)
+}
+
+/** Settings given on the command line; text or already typed. */
+export type SettingsFlags = {
+  readonly [K in FlagKey]?: string | number | boolean | ReadonlyArray<string> | undefined
+}
+type FlagKey = (typeof named)[number]["key"]
+
+const named = [
+  { key: "port", flag: "--port", env: "HARNESS_PORT" },
+  { key: "host", flag: "--host", env: "HARNESS_HOST" },
+  { key: "data", flag: "--data", env: "HARNESS_DATA" },
+  { key: "root", flag: "--root", env: "HARNESS_ROOT" },
+  { key: "token", flag: "--token", env: "HARNESS_TOKEN" },
+  { key: "durability", flag: "--durability", env: "HARNESS_DURABILITY" },
+  { key: "allowedOrigins", flag: "--allowed-origins", env: "HARNESS_ALLOWED_ORIGINS" },
+  { key: "allowedHosts", flag: "--allowed-hosts", env: "HARNESS_ALLOWED_HOSTS" },
+  { key: "allowPrivateUrls", flag: "--allow-private-urls", env: "HARNESS_ALLOW_PRIVATE_URLS" },
+  { key: "model", flag: "--model", env: "HARNESS_MODEL" },
+  { key: "logLevel", flag: "--log-level", env: "HARNESS_LOG_LEVEL" }
+] as const
+
+const builtIn = new Set(["demo", "openai", "anthropic", "google"])
+
+/** Where settings come from. `env` and the folders are handed in: nothing here looks at the process. */
+export interface SettingsSources {
+  readonly flags?: SettingsFlags
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly home: string
+}
+
+/** Reads and checks every setting. The first bad one stops the start. */
+export const loadSettings = Effect.fn("Settings.load")(function* (sources: SettingsSources) {
+  const { env, cwd, home, flags = {} } = sources
+  let file: { readonly path: string; readonly json: HarnessJsonValue } | undefined
+
+  const raw = (
+    key: FlagKey
+  ): { readonly key: string; readonly value: unknown; readonly source: string } | undefined => {
+    const names = named.find((name) => name.key === key)
+    const given = flags[key]
+    if (given !== undefined && given !== "") return { key: names?.flag ?? key, value: given, source: "command line" }
+    const text = env[names?.env ?? ""]
+    if (text !== undefined && text !== "") return { key: names?.env ?? key, value: text, source: "environment" }
+    const value = key === "token" ? undefined : file?.json[key]
+    return value === undefined || file === undefined ? undefined : { key, value, source: file.path }
+  }
+  const checked = <A>(key: string, source: string, result: Either.Either<A, string>) =>
+    Either.mapLeft(result, (reason) => new SettingsError({ key, source, reason }))
+  const setting = <A>(key: FlagKey, reader: read.Reader<A>) => {
+    const found = raw(key)
+    return found === undefined ? Either.right(undefined) : checked(found.key, found.source, reader(found.value))
+  }
+  const variable = <A>(key: string, reader: read.Reader<A>) => {
+    const text = env[key]
+    return text === undefined || text === "" ? Either.right(undefined) : checked(key, "environment", reader(text))
+  }
+  const path = (key: "data" | "root") => {
+    const found = raw(key)
+    const base = found?.source === file?.path && file !== undefined ? join(file.path, "..") : cwd
+    return setting(key, read.folder(base, home))
+  }
+  const load = (at: string) =>
+    Effect.map(readHarnessJson(at), (json) => (json === undefined ? undefined : { path: at, json }))
+
+  file = yield* load(join(cwd, "harness.json"))
+  const data = (yield* path("data")) ?? join(home, ".harness")
+  if (file === undefined) {
+    file = yield* load(join(data, "harness.json"))
+    if (file?.json.data !== undefined) {
+      const reason = "cannot be set by the harness.json in the data folder"
+      return yield* new SettingsError({ key: "data", source: file.path, reason })
+    }
+  }
+  const root = (yield* path("root")) ?? cwd
+  for (const [key, folder] of [
+    ["root", root],
+    ["data", data]
+  ] as const) {
+    const stat = statSync(folder, { throwIfNoEntry: false })
+    if (stat === undefined && key === "data") continue // made at start
+    if (stat?.isDirectory() !== true) {
+      const found = raw(key)
+      return yield* new SettingsError({
+        key: found?.key ?? key,
+        source: found?.source ?? "default",
+        reason: "is not a folder"
+      })
+    }
+  }
+
+  const providers: Array<ConfiguredProvider> = []
+  for (const [index, provider] of (file?.json.providers ?? []).entries()) {
+    const at = (field: string, result: Either.Either<string, string>) =>
+      checked(`providers.${index}.${field}`, file?.path ?? "", result)
+    const taken = builtIn.has(provider.id) || providers.some((other) => other.id === provider.id)
+    yield* at(
+      "id",
+      taken
+        ? Either.left("is already the name of a provider")
+        : /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(provider.id)
+          ? Either.right(provider.id)
+          : Either.left("must be letters, digits, dots, dashes and underscores")
+    )
+    const key = provider.apiKeyEnv === undefined ? undefined : env[provider.apiKeyEnv]
+    providers.push({
+      id: provider.id,
+      ...(provider.name === undefined ? {} : { name: provider.name }),
+      baseUrl: yield* at("baseUrl", read.baseUrl(provider.baseUrl)),
+      ...(key === undefined || key === "" ? {} : { apiKey: Redacted.make(key) }),
+      ...(provider.models === undefined ? {} : { models: provider.models })
+    })
+  }
+
+  const hidden = (value: string | undefined) => (value === undefined ? undefined : Redacted.make(value))
+  const settings: SettingsValues = {
+    port: (yield* setting("port", read.port)) ?? 4700,
+    host: (yield* setting("host", read.host)) ?? "127.0.0.1",
+    data,
+    root,
+    durability: (yield* setting("durability", read.oneOf("full", "normal"))) ?? "full",
+    allowedOrigins: (yield* setting("allowedOrigins", read.list(read.origin))) ?? [],
+    allowedHosts: (yield* setting("allowedHosts", read.list(read.allowedHost))) ?? [],
+    allowPrivateUrls: (yield* setting("allowPrivateUrls", read.flag)) ?? false,
+    logLevel: (yield* setting("logLevel", read.oneOf("trace", "debug", "info", "warn", "error"))) ?? "info",
+    providers,
+    ...present({
+      token: hidden(yield* setting("token", read.secret)),
+      model: yield* setting("model", read.model),
+      openaiApiKey: hidden(yield* variable("OPENAI_API_KEY", read.secret)),
+      openaiBaseUrl: yield* variable("OPENAI_BASE_URL", read.baseUrl),
+      anthropicApiKey: hidden(yield* variable("ANTHROPIC_API_KEY", read.secret)),
+      googleApiKey: hidden(yield* variable("GOOGLE_API_KEY", read.secret)),
+      file: file?.path
+    })
+  }
+  yield* mayBind(settings, raw("host"))
+  return settings
+})
+
+type Present<T> = { -readonly [K in keyof T]?: Exclude<T[K], undefined> }
+
+const present = <T extends object>(fields: T): Present<T> => {
+  const kept: Present<T> = {}
+  for (const key in fields) {
+    const value = fields[key]
+    if (isPresent(value)) kept[key] = value
+  }
+  return kept
+}
+const isPresent = <A>(value: A): value is Exclude<A, undefined> => value !== undefined
+
+/** Other machines may only reach us when somebody chose a token: the one made at start does not count. */
+const mayBind = (settings: SettingsValues, host: { readonly key: string; readonly source: string } | undefined) =>
+  Effect.gen(function* () {
+    if (read.isLoopback(settings.host) || settings.token !== undefined) return
+    const refused = (reason: string) =>
+      new SettingsError({ key: host?.key ?? "host", source: host?.source ?? "default", reason })
+    const tokens = yield* Effect.mapError(fileTokens(settings.data), (error) => refused(error.message))
+    if (tokens.length > 0) return
+    return yield* refused(
+      "is not a loopback address, and no token is configured: set HARNESS_TOKEN or add one with `harness token add`"
+    )
+  })
