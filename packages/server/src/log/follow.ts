@@ -1,0 +1,139 @@
+import { Effect } from "effect"
+import type { Channel, Frame } from "./Channel.ts"
+
+/** Where a reader's bytes go. `write` waits for room, and fails when nobody takes them. */
+export interface Sink {
+  readonly write: (bytes: Uint8Array) => Effect.Effect<void, SinkClosed>
+}
+export class SinkClosed {
+  readonly _tag = "SinkClosed"
+}
+
+/** What one kind of stream is made of. */
+export interface Source {
+  readonly subscribe: () => { readonly channel: Channel; readonly leave: () => void }
+  /** Durable position of what is published now. */
+  readonly head: Effect.Effect<number>
+  /** Rows of the log after one position up to another, as frames; never empty while there are any. */
+  readonly page: (after: number, upTo: number) => Effect.Effect<ReadonlyArray<Frame>>
+  /** A frame that says where the stream stands. */
+  readonly cursor: (position: number) => string
+  /** What a reader without a position gets first. */
+  readonly opening: (position: number) => Effect.Effect<ReadonlyArray<string>>
+  /** Whole snapshots of what grows just now, taken at once: the next preview goes on from them. */
+  readonly growing: (position: number) => ReadonlyArray<string>
+  /** Whether a reader without a position is told first where it starts. */
+  readonly opensWithCursor: boolean
+  /** Adds what this reader must hear before these frames. Nothing to add: the shared bytes are sent. */
+  readonly prepare: (frames: ReadonlyArray<Frame>) => Effect.Effect<ReadonlyArray<string> | undefined>
+  /** The last frame as this reader gets it. */
+  readonly finish: (frame: Frame) => Effect.Effect<string>
+  /** The frame that ends a stream whose end lies at or before a position. */
+  readonly ended: (position: number) => Effect.Effect<string | undefined>
+}
+
+const encode = (texts: ReadonlyArray<string>): Uint8Array => Buffer.from(texts.join(""))
+
+/** Waits until the channel has a frame of this sequence. */
+const news = (channel: Channel, sequence: number) =>
+  Effect.async<void>((resume) => {
+    if (channel.head > sequence) return resume(Effect.void)
+    const wake = channel.wait(() => resume(Effect.void))
+    return Effect.sync(wake)
+  })
+
+/** Rows up to `position` are in the log, frames from `sequence` on are on the ring: taken in one breath. */
+interface Join {
+  readonly sequence: number
+  readonly position: number
+}
+
+const ENDED = "ended"
+
+/**
+ * Everything after a position, once and in order, then everything as it comes:
+ *
+ *   log, by cursor → (caught up: snapshot of what grows, cursor) → ring, by sequence → (overtaken) → log …
+ */
+export const follow = (source: Source, after: number | undefined, sink: Sink): Effect.Effect<void, SinkClosed> =>
+  Effect.acquireUseRelease(
+    Effect.sync(source.subscribe),
+    ({ channel }) =>
+      Effect.gen(function* () {
+        const head = yield* source.head
+        if (head > channel.position) channel.position = head
+        let at = after ?? 0
+        let join = after === undefined ? yield* open(source, channel, sink) : undefined
+        for (;;) {
+          const joined: Join | typeof ENDED | undefined = join ?? (yield* catchUp(source, channel, sink, at))
+          if (joined === ENDED) return
+          at = joined.position
+          join = undefined
+          const ended = yield* source.ended(joined.position)
+          if (ended !== undefined) return yield* sink.write(encode([ended]))
+          const left = yield* live(source, channel, sink, joined)
+          if (left === ENDED) return
+          at = left
+        }
+      }),
+    ({ leave }) => Effect.sync(leave)
+  )
+
+/** The first frames of a reader that starts now. */
+const open = (source: Source, channel: Channel, sink: Sink): Effect.Effect<Join, SinkClosed> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const join = { sequence: channel.head, position: channel.position }
+      const opening = yield* source.opening(join.position)
+      // Something was published meanwhile: these snapshots may already hold it.
+      if (channel.head !== join.sequence) continue
+      yield* sink.write(encode(source.opensWithCursor ? [source.cursor(join.position), ...opening] : opening))
+      return join
+    }
+  })
+
+/** Reads the log up to where the ring takes over. */
+const catchUp = (source: Source, channel: Channel, sink: Sink, from: number) =>
+  Effect.gen(function* () {
+    let at = from
+    for (;;) {
+      const join = { sequence: channel.head, position: channel.position }
+      const growing = source.growing(join.position)
+      while (at < join.position) {
+        const frames = yield* source.page(at, join.position)
+        const last = frames.find((frame) => frame.last !== undefined)
+        const before = last === undefined ? frames : frames.slice(0, frames.indexOf(last))
+        if (before.length > 0) {
+          yield* sink.write(encode((yield* source.prepare(before)) ?? before.map((frame) => frame.text)))
+        }
+        if (last !== undefined) {
+          yield* sink.write(encode([yield* source.finish(last)]))
+          return ENDED
+        }
+        at = frames.at(-1)?.position ?? join.position
+      }
+      if (join.sequence < channel.tail) continue
+      yield* sink.write(encode([...growing, source.cursor(join.position)]))
+      return join
+    }
+  })
+
+/** Reads the ring until the stream ends, or until the ring has run away; then answers from where the log must be read. */
+const live = (source: Source, channel: Channel, sink: Sink, join: Join) =>
+  Effect.gen(function* () {
+    let { sequence, position } = join
+    for (;;) {
+      yield* news(channel, sequence)
+      if (sequence < channel.tail) return position
+      const slice = channel.slice(sequence)
+      const [first] = slice.frames
+      if (first?.last !== undefined) {
+        yield* sink.write(encode([yield* source.finish(first)]))
+        return ENDED
+      }
+      const prepared = yield* source.prepare(slice.frames)
+      yield* sink.write(prepared === undefined ? slice.bytes : encode(prepared))
+      sequence += slice.frames.length
+      position = Math.max(position, slice.position)
+    }
+  })

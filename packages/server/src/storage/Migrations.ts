@@ -1,0 +1,26 @@
+import type { SqlError } from "@effect/sql"
+import { Effect } from "effect"
+import { core } from "./migrations/0001_core.ts"
+import type { Query } from "./Sqlite.ts"
+
+/** In order; a released one never changes. */
+const migrations: ReadonlyArray<ReadonlyArray<string>> = [core]
+
+/** Brings a database to this program's shape, each step in one transaction. A newer database is refused. */
+export const migrate = (query: Query): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const [row] = yield* query<{ user_version: number }>("PRAGMA user_version")
+    const version = row?.user_version ?? 0
+    if (version > migrations.length) {
+      return yield* Effect.dieMessage(`the database is of version ${version}, this program knows ${migrations.length}`)
+    }
+    for (const [index, statements] of migrations.entries()) {
+      if (index < version) continue
+      yield* query("BEGIN IMMEDIATE")
+      yield* Effect.forEach(statements, (statement) => query(statement), { discard: true }).pipe(
+        Effect.zipRight(query(`PRAGMA user_version = ${index + 1}`)),
+        Effect.zipRight(query("COMMIT")),
+        Effect.tapErrorCause(() => Effect.ignore(query("ROLLBACK")))
+      )
+    }
+  })

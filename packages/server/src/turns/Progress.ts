@@ -1,0 +1,225 @@
+import type { SqlError } from "@effect/sql"
+import type { CallResult, Part, ToolTurnPart, TurnStep, Usage } from "@harness/protocol"
+import { Context, Effect, Layer, Option } from "effect"
+import { HistoryRepo } from "../history/HistoryRepo.ts"
+import { CommitRoom, type Tx } from "../log/Commit.ts"
+import { Hub } from "../log/Hub.ts"
+import { living } from "../sessions/Sessions.ts"
+import type { SessionRow } from "../sessions/SessionsRepo.ts"
+import { addUsage } from "../usage/usage.ts"
+import { record } from "./record.ts"
+import { recoverTurn } from "./recover.ts"
+import { type Ending, settle } from "./settle.ts"
+import { takeSteers } from "./steer.ts"
+import { cancelOf, type Outcome, outcomeOf, type PartRow, promptOf, toSnapshot, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
+
+/** A turn taken up by a runner. */
+export interface Held {
+  readonly turn: TurnRow
+  readonly session: SessionRow
+  readonly parts: ReadonlyArray<PartRow>
+}
+
+/** A call as the answer planned it, with the part that shows it. */
+export interface PlannedCall {
+  readonly row: PartRow
+  readonly call: ToolTurnPart
+  readonly external: boolean
+}
+
+/** A whole answer of the model. */
+export interface Answer {
+  readonly step: TurnStep
+  /** What the step said, in order, closed. */
+  readonly parts: ReadonlyArray<PartRow>
+  readonly calls: ReadonlyArray<PlannedCall>
+  /** The same as the history keeps it. */
+  readonly content: ReadonlyArray<Part>
+  readonly provider: string
+  readonly usage: Usage
+}
+
+/** Why a runner has nothing more to do with its turn: it was settled, deleted, or taken up again by somebody else. */
+export const GONE = "gone"
+type Gone = typeof GONE
+
+const same = (turn: TurnRow, held: TurnRow): boolean => turn.state === "running" && turn.attempt === held.attempt
+
+const make = Effect.gen(function* () {
+  const room = yield* CommitRoom
+  const hub = yield* Hub
+
+  /** A command on a turn that must still be the runner's own. */
+  const own = <A>(held: TurnRow, command: (tx: Tx, turn: TurnRow) => Effect.Effect<A, SqlError.SqlError>) =>
+    room.commit<A | Gone, never>((tx) =>
+      Effect.flatMap(TurnsRepo.find(tx, held.sessionId, held.turnId), (turn) =>
+        turn === undefined || !same(turn, held) ? Effect.succeed<A | Gone>(GONE) : command(tx, turn)
+      )
+    )
+
+  const enter = (tx: Tx, turn: TurnRow, parts: ReadonlyArray<PartRow>) => {
+    const last = parts.reduce((n, part) => Math.max(n, part.n), 0)
+    const shown = toSnapshot(
+      turn,
+      parts.map(({ part }) => part)
+    )
+    tx.after(() => hub.live.enter(shown, last + 1))
+  }
+
+  /** Takes up the session's next turn: the one under way, or the head of the queue. */
+  const takeUp = Effect.fn("Progress.takeUp")((sessionId: string, recovering: boolean) =>
+    room.commit<Option.Option<Held>, never>((tx) =>
+      Effect.gen(function* () {
+        const session = yield* Effect.option(living(tx, sessionId))
+        if (Option.isNone(session)) return Option.none()
+        const { activeTurn, activeState } = session.value
+        if (activeTurn !== null && activeState !== "running") return Option.none()
+        const row =
+          activeTurn === null ? yield* TurnsRepo.head(tx, sessionId) : yield* TurnsRepo.find(tx, sessionId, activeTurn)
+        if (row === undefined) return Option.none()
+        const turn = activeTurn === null ? yield* start(tx, row) : recovering ? yield* recoverTurn(tx, row) : row
+        if (turn.state !== "running") return Option.none()
+        const parts = yield* TurnsRepo.parts(tx.query, sessionId, turn.turnId)
+        enter(tx, turn, parts)
+        return Option.some({ turn, session: session.value, parts })
+      })
+    )
+  )
+
+  const start = (tx: Tx, row: TurnRow) =>
+    Effect.gen(function* () {
+      const prompt = promptOf(row)
+      yield* HistoryRepo.appendEntry(tx, {
+        sessionId: row.sessionId,
+        turnId: row.turnId,
+        role: prompt.role,
+        body: { content: prompt.content, custom: prompt.custom }
+      })
+      return yield* record(tx, {
+        from: row,
+        turn: { ...row, state: "running", startedAt: tx.now },
+        facts: [["started", { model: row.model, agent: row.agent, mode: row.mode }]]
+      })
+    })
+
+  /** Keeps the newest tails of growing parts, without an event. */
+  const checkpoint = (held: TurnRow, tails: ReadonlyArray<Tail>) =>
+    own(held, (tx, turn) =>
+      Effect.forEach(tails, ({ row, at, text }) => TurnsRepo.growPart(tx, turn.sessionId, turn.turnId, row, at, text), {
+        discard: true
+      })
+    )
+
+  const steers = (held: TurnRow) => own(held, takeSteers)
+
+  /** The whole answer, its usage and its planned calls, before any call is judged. */
+  const answer = (held: TurnRow, said: Answer) =>
+    own(held, (tx, turn) =>
+      Effect.gen(function* () {
+        const before = outcomeOf(turn)
+        const outcome: Outcome = {
+          ...before,
+          steps: [...before.steps, said.step],
+          usage: addUsage(before.usage, said.usage)
+        }
+        if (said.content.length > 0) {
+          yield* HistoryRepo.appendEntry(tx, {
+            sessionId: turn.sessionId,
+            turnId: turn.turnId,
+            role: "assistant",
+            provider: said.provider,
+            body: { content: said.content }
+          })
+        }
+        const callIds = said.calls.map(({ call }) => call.callId)
+        if (callIds.length > 0) yield* HistoryRepo.reserveResults(tx, turn.sessionId, turn.turnId, callIds)
+        return yield* record(tx, {
+          from: turn,
+          turn: { ...turn, outcome: JSON.stringify(outcome) },
+          parts: [...said.parts, ...said.calls.map(({ row }) => row)],
+          facts: [
+            ["usage", { usage: outcome.usage }],
+            ...said.calls.map(
+              ({ call, external }) =>
+                [
+                  "tool.requested",
+                  { call: { callId: call.callId, name: call.name, arguments: call.arguments, external } }
+                ] as const
+            )
+          ]
+        })
+      })
+    )
+
+  const callStarted = (held: TurnRow, row: PartRow, call: ToolTurnPart) =>
+    own(held, (tx, turn) =>
+      Effect.gen(function* () {
+        const part: ToolTurnPart = { ...call, state: "running", startedAt: tx.at }
+        const started: PartRow = { ...row, part }
+        yield* record(tx, { from: turn, turn, parts: [started] })
+        return { row: started, call: part }
+      })
+    )
+
+  /** A call's one result, with its event and its place in the history, together. */
+  const callSettled = (
+    held: TurnRow,
+    row: PartRow,
+    call: ToolTurnPart,
+    state: "completed" | "failed" | "rejected",
+    result: CallResult
+  ) =>
+    own(held, (tx, turn) =>
+      Effect.gen(function* () {
+        const { callId } = call
+        const part: ToolTurnPart = { ...call, state, result, settledAt: tx.at }
+        yield* HistoryRepo.fillResult(tx, turn.sessionId, callId, [
+          { type: "result", callId, content: result.content, isError: result.isError }
+        ])
+        yield* record(tx, {
+          from: turn,
+          turn,
+          parts: [{ ...row, open: false, part }],
+          facts: [["tool.completed", { callId, state, result }]]
+        })
+      })
+    )
+
+  const notice = (held: TurnRow, code: string, message: string) =>
+    own(held, (tx, turn) => {
+      const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
+      const row: PartRow = { n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, code, message } }
+      return record(tx, { from: turn, turn, parts: [row] })
+    })
+
+  /** Ends the turn. A steer accepted meanwhile keeps a turn that would have ended by itself going: `steered`. */
+  const finish = (held: TurnRow, ending: Ending) =>
+    own(held, (tx, turn) =>
+      Effect.gen(function* () {
+        const asked = cancelOf(turn)
+        if (asked !== undefined) {
+          return yield* settle(tx, turn, { state: "cancelled", stopReason: asked.stopReason, grown: ending.grown ?? [] })
+        }
+        if (ending.stopReason === "end") {
+          const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)
+          if (pending.length > 0) return "steered" as const
+        }
+        return yield* settle(tx, turn, ending)
+      })
+    )
+
+  return { takeUp, checkpoint, steers, answer, callStarted, callSettled, notice, finish }
+})
+
+/** What grew since the last checkpoint. `at`: the offset it begins at. */
+export interface Tail {
+  readonly row: PartRow
+  readonly at: number
+  readonly text: string
+}
+
+/** A runner's commits: each ● of a turn's way. */
+export class Progress extends Context.Tag("@harness/server/Progress")<Progress, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Progress, make)
+}
+

@@ -1,0 +1,225 @@
+import {
+  type Actor,
+  type Prompt,
+  type SessionId,
+  type SubmitPromptReceipt,
+  type SubmitPromptRequestValue,
+  type TurnId,
+  type TurnOptions,
+  ValidationError
+} from "@harness/protocol"
+import { Context, Effect, Layer } from "effect"
+import { CommitRoom, type Tx } from "../log/Commit.ts"
+import { Hub } from "../log/Hub.ts"
+import { Models } from "../models/Models.ts"
+import { validateLayer } from "../permissions/policy.ts"
+import { mismatch, sessionDeleted, sessionNotFound } from "../sessions/refusals.ts"
+import { checkAgent, establish, type PreparedSession, Sessions } from "../sessions/Sessions.ts"
+import { configurationOf, type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
+import { requestHash } from "../storage/columns.ts"
+import { Home } from "../storage/Home.ts"
+import { Bell } from "./Bell.ts"
+import { markCancelled } from "./cancel.ts"
+import { toParts } from "./content.ts"
+import { decideSubmit } from "./decide.ts"
+import { record } from "./record.ts"
+import { addSteer } from "./steer.ts"
+import { type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
+
+const promptFrom = (request: SubmitPromptRequestValue): Prompt => ({
+  role: request.role ?? "user",
+  content: toParts(request.content),
+  ...(request.custom === undefined ? {} : { custom: request.custom })
+})
+
+/** The same prompt asked twice has the same hash, whatever was left to its default. */
+const submitHash = (request: SubmitPromptRequestValue): string =>
+  requestHash({ role: "user", whenBusy: "queue", ...request, content: toParts(request.content) })
+
+/** What is known of a prompt before its commit. */
+interface PreparedTurn {
+  readonly hash: string
+  readonly model: string
+  readonly options: TurnOptions
+  readonly ignored: ReadonlyArray<string>
+  readonly session: PreparedSession | undefined
+}
+
+const make = Effect.gen(function* () {
+  const home = yield* Home
+  const room = yield* CommitRoom
+  const hub = yield* Hub
+  const bell = yield* Bell
+  const repo = yield* TurnsRepo
+  const sessions = yield* Sessions
+  const sessionRows = yield* SessionsRepo
+  const models = yield* Models
+
+  const checkOptions = (options: TurnOptions) =>
+    Effect.gen(function* () {
+      const issues = validateLayer(options.tools ?? {}, "options.tools")
+      if (issues.length === 0) return
+      return yield* new ValidationError({
+        code: "policy.invalid_glob",
+        message: "the tool policy holds a glob that cannot be meant",
+        details: { issues }
+      })
+    })
+
+  /** Everything that is checked before a prompt's commit, its session's included where it may have to be made. */
+  const prepare = (session: SessionRow | undefined, request: SubmitPromptRequestValue) =>
+    Effect.gen(function* () {
+      const options = request.options ?? {}
+      yield* checkOptions(options)
+      if (request.agent !== undefined) yield* checkAgent(request.agent)
+      const fresh = session === undefined && request.session !== undefined
+      const prepared = fresh ? yield* sessions.prepare(request.session ?? {}) : undefined
+      const configured = session === undefined ? prepared?.configuration.model : configurationOf(session).model
+      const model = request.model ?? configured ?? (yield* models.defaultModel)
+      const resolved = yield* models.resolve(model)
+      const ignored =
+        options.thinking !== undefined && !resolved.thinkingLevels.includes(options.thinking) ? ["thinking"] : []
+      const turn: PreparedTurn = { hash: submitHash(request), model, options, ignored, session: prepared }
+      return turn
+    })
+
+  const receiptAgain = (session: SessionRow, turn: TurnRow, queue: ReadonlyArray<TurnRow>): SubmitPromptReceipt => {
+    const position = queue.findIndex((queued) => queued.turnId === turn.turnId) + 1
+    return {
+      turnId: turn.turnId,
+      sessionId: session.sessionId,
+      disposition: "deduplicated",
+      ...(session.activeTurn === null ? {} : { activeTurnId: session.activeTurn }),
+      ...(position === 0 ? {} : { position }),
+      cursor: session.cursor
+    }
+  }
+
+  const submit = Effect.fn("Submissions.submit")(function* (
+    sessionId: SessionId,
+    turnId: TurnId,
+    request: SubmitPromptRequestValue,
+    actor: Actor
+  ) {
+    const seen = yield* sessionRows.find(sessionId)
+    if (seen !== undefined && seen.deletedAt !== null) return yield* sessionDeleted(sessionId)
+    const known = seen === undefined ? undefined : yield* repo.find(sessionId, turnId)
+    if (seen !== undefined && known !== undefined) {
+      if (known.requestHash !== submitHash(request)) return yield* mismatch("turn", turnId)
+      return receiptAgain(seen, known, yield* repo.queue(sessionId))
+    }
+    if (seen === undefined && request.session === undefined) return yield* sessionNotFound(sessionId)
+    const prepared = yield* prepare(seen, request)
+
+    return yield* room.commit((tx) =>
+      Effect.gen(function* () {
+        const held = yield* SessionsRepo.find(tx, sessionId)
+        if (held !== undefined && held.deletedAt !== null) return yield* sessionDeleted(sessionId)
+        const existing = held === undefined ? undefined : yield* TurnsRepo.find(tx, sessionId, turnId)
+        const active = held?.activeTurn == null ? undefined : yield* TurnsRepo.find(tx, sessionId, held.activeTurn)
+        const head = held === undefined || held.queued === 0 ? undefined : yield* TurnsRepo.head(tx, sessionId)
+        const admission = decideSubmit(
+          { session: held ?? { activeTurn: null, queued: 0, nextSeq: 1 }, existing, active, head },
+          { turnId, requestHash: prepared.hash, whenBusy: request.whenBusy ?? "queue" }
+        )
+        if (admission._tag === "Refused") return yield* admission.error
+        if (admission._tag === "Deduplicated" && held !== undefined && existing !== undefined) {
+          return receiptAgain(held, existing, [])
+        }
+        if (held === undefined && prepared.session === undefined) return yield* sessionNotFound(sessionId)
+        const session =
+          held ??
+          (prepared.session === undefined
+            ? yield* sessionNotFound(sessionId)
+            : yield* establish(tx, home.server, { ...prepared.session, sessionId }, actor))
+        const row = newTurn(tx, session, turnId, request, prepared, actor)
+        yield* tx.query("UPDATE session SET next_seq = next_seq + 1, turns = turns + 1 WHERE session_id = ?", [
+          sessionId
+        ])
+        const ignored = prepared.ignored.length === 0 ? {} : { ignored: prepared.ignored }
+        if (admission._tag === "Steered") {
+          const cursor = yield* addSteer(tx, hub, admission.into, {
+            entryId: turnId,
+            content: toParts(request.content),
+            requestHash: prepared.hash,
+            alias: row,
+            actor
+          })
+          tx.after(() => bell.wake(sessionId))
+          return steeredReceipt(row, admission.into.turnId, cursor, ignored)
+        }
+        if (admission._tag !== "Accepted") return yield* Effect.dieMessage("an admission that is none")
+        const turn = yield* record(tx, { turn: { ...row, rank: admission.rank }, actor })
+        const { interrupts } = admission
+        if (interrupts !== undefined) yield* markCancelled(tx, bell, interrupts, { stopReason: "interrupted" }, actor)
+        tx.after(() => bell.wake(sessionId))
+        const receipt: SubmitPromptReceipt = {
+          turnId,
+          sessionId,
+          disposition: admission.disposition,
+          ...(active === undefined ? {} : { activeTurnId: active.turnId }),
+          ...(admission.disposition === "queued"
+            ? { position: request.whenBusy === "interrupt" ? 1 : session.queued + 1 }
+            : {}),
+          cursor: turn.acceptedCursor,
+          ...ignored
+        }
+        return receipt
+      })
+    )
+  })
+
+  return { submit }
+})
+
+/** A turn as it is accepted: queued, with everything that is known of how it will run. */
+const newTurn = (
+  tx: Tx,
+  session: SessionRow,
+  turnId: TurnId,
+  request: SubmitPromptRequestValue,
+  prepared: PreparedTurn,
+  actor: Actor
+): TurnRow => ({
+  sessionId: session.sessionId,
+  turnId,
+  seq: session.nextSeq,
+  rank: session.nextSeq,
+  state: "queued",
+  revision: 0,
+  attempt: 1,
+  requestHash: prepared.hash,
+  prompt: JSON.stringify(promptFrom(request)),
+  options: JSON.stringify(prepared.options),
+  model: prepared.model,
+  agent: request.agent ?? configurationOf(session).agent,
+  mode: prepared.options.mode ?? "agent",
+  outcome: JSON.stringify({ steps: [], usage: {} }),
+  cancel: null,
+  joined: null,
+  actor: JSON.stringify(actor),
+  acceptedCursor: session.cursor,
+  acceptedAt: tx.now,
+  startedAt: null,
+  settledAt: null
+})
+
+const steeredReceipt = (row: TurnRow, into: TurnId, cursor: number, ignored: { ignored?: ReadonlyArray<string> }) => {
+  const receipt: SubmitPromptReceipt = {
+    turnId: row.turnId,
+    sessionId: row.sessionId,
+    disposition: "steered",
+    activeTurnId: into,
+    cursor,
+    ...ignored
+  }
+  return receipt
+}
+
+/** Taking prompts in. */
+export class Submissions extends Context.Tag("@harness/server/Submissions")<
+  Submissions,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(Submissions, make)
+}
