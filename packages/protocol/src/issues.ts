@@ -9,6 +9,8 @@ export interface SchemaIssue {
 interface Found {
   readonly path: ReadonlyArray<PropertyKey>
   readonly reason: string
+  /** One fixed value was asked for: what tells a union's members apart. */
+  readonly literal: boolean
 }
 
 /** What a schema asks for, in words taken from the schema alone. */
@@ -49,6 +51,12 @@ const expected = (ast: AST.AST): string => {
   }
 }
 
+const must = (ast: AST.AST, path: ReadonlyArray<PropertyKey>): Found => ({
+  path,
+  reason: `must be ${expected(ast)}`,
+  literal: AST.isLiteral(ast) || (AST.isUnion(ast) && ast.types.every(AST.isLiteral))
+})
+
 const toPath = (path: ParseResult.Path): ReadonlyArray<PropertyKey> => (typeof path === "object" ? [...path] : [path])
 
 const toIssues = (
@@ -57,36 +65,39 @@ const toIssues = (
 
 const depth = (found: ReadonlyArray<Found>) => Math.min(...found.map((issue) => issue.path.length))
 
-/** Of a union's members the one the value came nearest to: it failed deepest, then in the fewest places. */
+// A member that stands for "nothing there" was not what a value that is there meant.
+const absent = new Set(["must be null", "must be left out"])
+
+/** Of a union's members the one the value came nearest to: of the right kind, failed deepest, in the fewest places. */
 const nearest = (
   ast: AST.Union,
   members: ReadonlyArray<ReadonlyArray<Found>>,
   at: ReadonlyArray<PropertyKey>
 ): ReadonlyArray<Found> => {
-  const wanted = members.filter((found) => found.length > 0 && found.every((issue) => issue.reason !== "must be null"))
-  const [best] = wanted.toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)
+  const misnamed = (found: ReadonlyArray<Found>) =>
+    found.some((issue) => issue.literal && issue.path.length === at.length + 1) ? 1 : 0
+  const wanted = members.filter((found) => found.length > 0 && found.every((issue) => !absent.has(issue.reason)))
+  const [best] = wanted.toSorted((a, b) => misnamed(a) - misnamed(b) || depth(b) - depth(a) || a.length - b.length)
   if (best !== undefined && (wanted.length === 1 || depth(best) > at.length)) return best
-  return [{ path: at, reason: `must be ${expected(ast)}` }]
+  return [must(ast, at)]
 }
 
 const collect = (issue: ParseResult.ParseIssue, at: ReadonlyArray<PropertyKey>): ReadonlyArray<Found> => {
   switch (issue._tag) {
     case "Missing":
-      return [{ path: at, reason: "is missing" }]
+      return [{ path: at, reason: "is missing", literal: AST.isLiteral(issue.ast.type) }]
     case "Unexpected":
-      return [{ path: at, reason: "is not known here" }]
+      return [{ path: at, reason: "is not known here", literal: false }]
     case "Forbidden":
-      return [{ path: at, reason: "is not allowed here" }]
+      return [{ path: at, reason: "is not allowed here", literal: false }]
     case "Type":
-      return [{ path: at, reason: `must be ${expected(issue.ast)}` }]
+      return [must(issue.ast, at)]
     case "Pointer":
       return collect(issue.issue, [...at, ...toPath(issue.path)])
     case "Refinement":
-      return issue.kind === "From" ? collect(issue.issue, at) : [{ path: at, reason: `must be ${expected(issue.ast)}` }]
+      return issue.kind === "From" ? collect(issue.issue, at) : [must(issue.ast, at)]
     case "Transformation":
-      return issue.kind === "Transformation"
-        ? [{ path: at, reason: `must be ${expected(issue.ast)}` }]
-        : collect(issue.issue, at)
+      return issue.kind === "Transformation" ? [must(issue.ast, at)] : collect(issue.issue, at)
     case "Composite": {
       const members = toIssues(issue.issues).map((member) => collect(member, at))
       return AST.isUnion(issue.ast) ? nearest(issue.ast, members, at) : members.flat()

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
 import { strict } from "../strict.ts"
 import { SafeFailure } from "./Failure.ts"
 import { JsonObject } from "./Json.ts"
@@ -15,8 +15,14 @@ export type McpServerName = typeof McpServerName.Type
 /** A prompt's name, as its MCP server gives it. */
 export const McpPromptName = Schema.NonEmptyString.annotations({ identifier: "McpPromptName" })
 /** MCP prompts take text alone. */
-export const McpPromptArguments = Schema.Record({ key: Schema.String, value: Schema.String }).annotations({
-  identifier: "McpPromptArguments"
+export const McpPromptArguments = Schema.declare(
+  (value): value is { readonly [key: string]: string } =>
+    Predicate.isReadonlyRecord(value) && Object.values(value).every(Predicate.isString)
+).annotations({
+  identifier: "McpPromptArguments",
+  description: "an object of strings",
+  jsonSchema: { type: "object", additionalProperties: { type: "string" } },
+  arbitrary: () => (fc) => fc.dictionary(fc.string(), fc.string(), { noNullPrototype: true })
 })
 
 /** A tool an MCP server offers. */
