@@ -4,6 +4,9 @@ import type { ToolResource } from "../permissions/Resource.ts"
 
 export type { ToolResource }
 
+/** How long a call may run when its tool names no other time. */
+export const TOOL_TIMEOUT_MILLIS = 300_000
+
 /** Where, and for whom, one call runs. */
 export interface ToolContext {
   /** The server root, absolute: sessions work inside it. */
@@ -18,6 +21,8 @@ export interface ToolContext {
   readonly callId: CallId
   /** The same for every try of this call. */
   readonly idempotencyKey: string
+  /** What was judged and allowed. A tool that finds something else at use does not run; without it, nothing outside the workdir is touched. */
+  readonly judged?: ToolResource
   /** Shows what the call is doing: a preview, at most 10 a second. */
   readonly activity: (update: { readonly output?: string; readonly progress?: unknown }) => Effect.Effect<void>
 }

@@ -1,12 +1,13 @@
 import type { CallResult, JsonObject } from "@harness/protocol"
 import { Context, Duration, Effect, type Either, Layer, Option } from "effect"
+import { Shell } from "../workspace/Shell.ts"
 import { checkArguments, parseArguments } from "./arguments.ts"
+import { listTool } from "./builtin/list.ts"
+import { readTool } from "./builtin/read.ts"
+import { shellTool } from "./builtin/shell.ts"
 import { limitResult } from "./output.ts"
 import { errorResult } from "./results.ts"
-import type { Tool, ToolContext } from "./Tool.ts"
-
-/** How long a call may run when its tool names no other time. */
-export const TOOL_TIMEOUT_MILLIS = 300_000
+import { TOOL_TIMEOUT_MILLIS, type Tool, type ToolContext } from "./Tool.ts"
 
 const run = Effect.fn("Tools.run")(function* (tool: Tool, args: JsonObject, context: ToolContext) {
   const timeoutMillis = tool.timeoutMillis ?? TOOL_TIMEOUT_MILLIS
@@ -55,5 +56,8 @@ export class Tools extends Context.Tag("@harness/server/Tools")<
   static readonly layerOf = (list: ReadonlyArray<Tool>) => Layer.succeed(Tools, make(list))
 
   /** The built-in tools. */
-  static readonly layer = Tools.layerOf([])
+  static readonly layer = Layer.effect(
+    Tools,
+    Effect.map(Shell, (shell) => make([readTool, listTool, shellTool(shell)]))
+  )
 }

@@ -30,11 +30,13 @@ export const cutInTheMiddle = (part: {
   readonly name: string | undefined
 }): string => {
   const room = Math.floor((OUTPUT_MAX_BYTES - NOTE_BYTES) / 2)
-  const head = decode(headBytes(part.head, room))
-  const tail = decode(tailBytes(part.tail, room))
-  const missing = count(part.total - Buffer.byteLength(head) - Buffer.byteLength(tail))
+  const [head, tail] = [headBytes(part.head, room), tailBytes(part.tail, room)]
+  const missing = count(part.total - head.length - tail.length)
   const where = part.name === undefined ? "they could not be kept" : `the whole output is in ${part.name}`
-  return `${head}\n\n[… ${missing} of ${count(part.total)} left out here; ${where} …]\n\n${tail}`
+  // Bytes that are no UTF-8 grow when decoded.
+  const front = decode(headBytes(Buffer.from(decode(head)), room))
+  const end = decode(tailBytes(Buffer.from(decode(tail)), room))
+  return `${front}\n\n[… ${missing} of ${count(part.total)} left out here; ${where} …]\n\n${end}`
 }
 
 const keep = (bytes: Uint8Array, context: ToolContext): Effect.Effect<string | undefined> =>

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readlink, stat } from "node:fs/promises"
+import { access, type FileHandle, open, readlink, stat } from "node:fs/promises"
 import { Effect, type Scope } from "effect"
 import { locate, PathError, type Place, pathError, READ_FLAGS } from "./paths.ts"
 
@@ -35,3 +35,12 @@ export const openJudged = (place: Place): Effect.Effect<FileHandle, PathError, S
     if (!same || !(yield* isStillThere(handle, place.path))) return yield* changed
     return handle
   })
+
+/** A path to what is open here that no link can lead elsewhere, where the system has such paths; else its own. */
+export const pathOfOpen = (handle: FileHandle, place: Place): Effect.Effect<string> => {
+  const own = `/proc/self/fd/${handle.fd}`
+  return Effect.tryPromise(() => access(own)).pipe(
+    Effect.as(own),
+    Effect.orElseSucceed(() => place.path)
+  )
+}
