@@ -122,8 +122,7 @@ export const shellTool = (shell: Shell["Type"]): Tool => ({
       if (command.includes("\0")) return yield* refuse("A command cannot hold a NUL character.")
       if (command.trim() === "") return yield* refuse("The command is blank.")
       const line = yield* readShellLine(command)
-      const [first = ""] = command.trim().split("
-")
+      const [first = ""] = command.trim().split("\n")
       const title = first.length > TITLE_MAX_LENGTH ? `${wellFormed(first.slice(0, TITLE_MAX_LENGTH))}…` : first
       return { permission: "shell", title: `Run ${title}`, detail: command, outside: false, ...line }
     }),
