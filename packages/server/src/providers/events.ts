@@ -111,7 +111,12 @@ export const makeReader = (): ((part: LanguageModelV3StreamPart) => ReadonlyArra
     ]
   }
 
-  return (part) => {
+  // A call waits for what follows it: when that is the end of a cut answer, the call was never meant.
+  let held: ReadonlyArray<ModelEvent> = []
+  const isAside = ({ type }: LanguageModelV3StreamPart) =>
+    type === "tool-call" || type === "raw" || type.startsWith("tool-input")
+
+  const read = (part: LanguageModelV3StreamPart): ReadonlyArray<ModelEvent> => {
     switch (part.type) {
       case "stream-start":
         warnings.push(...part.warnings.map(warningText))
@@ -161,7 +166,9 @@ export const makeReader = (): ((part: LanguageModelV3StreamPart) => ReadonlyArra
           name: wellFormed(part.toolName),
           argumentsText: wellFormed(part.input)
         }
-        return signature === undefined ? [call] : [{ _tag: "ReasoningEnd", block: name("signature"), signature }, call]
+        if (signature !== undefined) held = [...held, { _tag: "ReasoningEnd", block: name("signature"), signature }]
+        held = [...held, call]
+        return []
       }
       case "file":
         warnings.push(`The model answered with a file (${brief(wellFormed(part.mediaType), 100)}), which was left out.`)
@@ -171,5 +178,13 @@ export const makeReader = (): ((part: LanguageModelV3StreamPart) => ReadonlyArra
       default:
         return []
     }
+  }
+
+  return (part) => {
+    const events = read(part)
+    if (isAside(part) || held.length === 0) return events
+    const before = held
+    held = []
+    return [...before, ...events]
   }
 }

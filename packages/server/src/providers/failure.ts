@@ -1,6 +1,6 @@
 import { AISDKError, APICallError, UnsupportedFunctionalityError } from "@ai-sdk/provider"
 import type { SafeFailure } from "@harness/protocol"
-import { DateTime, Option, Predicate, Redacted } from "effect"
+import { Option, Predicate, Redacted } from "effect"
 import { ModelFailure } from "./Model.ts"
 import { brief, wellFormed } from "./text.ts"
 
@@ -57,16 +57,14 @@ const retryAfter = (headers: Record<string, string> | undefined, now: number): n
   const value = headers?.["retry-after"]?.trim()
   if (value === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000)
-  return Option.match(DateTime.make(value), {
-    onNone: () => undefined,
-    onSome: (at) => Math.max(0, DateTime.toEpochMillis(at) - now)
-  })
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
 const evidenceOf = (error: unknown, now: number): Evidence => {
   const isCall = APICallError.isInstance(error)
   const inner = errorOf(isCall ? bodyOf(error) : error)
-  const marks = ["type", "code", "status", "reason"].map((key) => field(inner, key))
+  const marks = ["type", "code", "status", "statusCode", "reason"].map((key) => field(inner, key))
   const numeric = marks.find((mark) => typeof mark === "number" && mark >= 400 && mark < 600)
   const message = typeof inner === "string" ? inner : field(inner, "message")
   const status = isCall && error.statusCode !== 200 ? error.statusCode : undefined
