@@ -142,6 +142,7 @@ export const adminToken = (data: string): Effect.Effect<string, TokensError> => 
     const next = `${path}.${randomBytes(6).toString("hex")}`
     mkdirSync(data, { recursive: true, mode: 0o700 })
     writeSynced(next, `${mintToken()}\n`)
+    if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path)
     return next
   }).pipe(
     // A link, not a rename: of two servers starting at once the second keeps the first one's token.

@@ -34,7 +34,8 @@ export type HarnessJsonValue = typeof HarnessJson.Type
 
 const decode = decodeProtocol(HarnessJson)
 
-const isMissing = (cause: unknown) => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+const isMissing = (cause: unknown) =>
+  cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
 
 /** Reads one `harness.json`; undefined when there is none. */
 export const readHarnessJson = (path: string): Effect.Effect<HarnessJsonValue | undefined, SettingsError> =>

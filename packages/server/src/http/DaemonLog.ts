@@ -112,7 +112,7 @@ export class DaemonLog extends Context.Tag("@harness/server/DaemonLog")<
 }
 
 const redacted = (redaction: Context.Tag.Service<Redaction>, fields: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, redaction.json(value)]))
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [redaction.text(key), redaction.json(value)]))
 
 const jsonLine = (entry: DaemonLogEntryValue, stack: string) =>
   JSON.stringify({ ...entry, ...(stack === "" ? {} : { stack }) })

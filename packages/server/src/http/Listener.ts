@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import {
   type EndpointErrors,
@@ -47,11 +48,15 @@ const refusalOf = (code: unknown): readonly [number, ValidationError] => {
   }
 }
 
-/** A socket whose answer has begun takes no second one: its bytes would end up inside the first. */
-const isAnswering = (socket: Duplex): boolean => {
+/** The answer a socket is busy with; node keeps it there, and has no other way to ask. */
+const answerOn = (socket: Duplex): object | undefined => {
   const message: unknown = Reflect.get(socket, "_httpMessage")
-  return typeof message === "object" && message !== null && "headersSent" in message && message.headersSent === true
+  return typeof message === "object" && message !== null ? message : undefined
 }
+
+/** A socket whose answer has begun takes no second one: its bytes would end up inside the first. */
+const hasBegun = (answer: object | undefined): boolean =>
+  answer !== undefined && "headersSent" in answer && answer.headersSent === true
 
 /**
  * The node server under the HTTP API, and every socket it has. It answers itself, in the same form, what no request
@@ -59,7 +64,14 @@ const isAnswering = (socket: Duplex): boolean => {
  */
 export class Listener extends Context.Tag("@harness/server/Listener")<
   Listener,
-  { readonly server: Server; readonly sockets: ReadonlySet<Duplex> }
+  {
+    readonly server: Server
+    /** Connections, whatever they are used for. */
+    readonly open: () => number
+    /** Closes those that wait for a request, also for their first one. */
+    readonly closeIdle: () => void
+    readonly closeAll: () => void
+  }
 >() {
   static readonly layer = Layer.effect(
     Listener,
@@ -88,19 +100,23 @@ export class Listener extends Context.Tag("@harness/server/Listener")<
       }
 
       const server = createServer({ requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_MILLIS })
-      const sockets = new Set<Duplex>()
+      const sockets = new Set<Socket>()
+      const upgraded = new WeakSet<Duplex>()
       server.on("connection", (socket) => {
         sockets.add(socket)
         socket.on("close", () => sockets.delete(socket))
       })
       // A socket reset while an upgrade is decided has no other listener, and would end the process.
-      server.on("upgrade", (_, socket) => socket.on("error", () => {}))
+      server.on("upgrade", (_, socket) => {
+        upgraded.add(socket)
+        socket.on("error", () => {})
+      })
       server.on("checkExpectation", (_, response) => respond(response, expectation, 417))
       server.on("request", (_, response) => {
         if (server.listenerCount("request") === 1) respond(response, notServing)
       })
       server.on("clientError", (error, socket) => {
-        if (!socket.writable || isAnswering(socket)) {
+        if (!socket.writable || hasBegun(answerOn(socket))) {
           socket.destroy()
           return
         }
@@ -109,7 +125,18 @@ export class Listener extends Context.Tag("@harness/server/Listener")<
         const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
         socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`)
       })
-      return { server, sockets }
+      return {
+        server,
+        open: () => sockets.size,
+        closeIdle: () => {
+          for (const socket of sockets) {
+            if (!upgraded.has(socket) && answerOn(socket) === undefined) socket.destroySoon()
+          }
+        },
+        closeAll: () => {
+          for (const socket of sockets) socket.destroy()
+        }
+      }
     })
   )
 }

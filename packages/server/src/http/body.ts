@@ -131,8 +131,9 @@ const absent = { text: "", json: null }
 export const withBody = (
   request: HttpServerRequest.HttpServerRequest,
   takesBody: boolean
-): Effect.Effect<HttpServerRequest.HttpServerRequest, ValidationError | ConnectionSpent> =>
-  Effect.flatMap(readBytes(NodeHttpServerRequest.toIncomingMessage(request)), (bytes) => {
+): Effect.Effect<HttpServerRequest.HttpServerRequest, ValidationError | ConnectionSpent> => {
+  if (isUpgrade(request.headers)) return Effect.fail(new ConnectionSpent({ error: upgraded }))
+  return Effect.flatMap(readBytes(NodeHttpServerRequest.toIncomingMessage(request)), (bytes) => {
     const refused = bytes.length === 0 ? undefined : refusedType(request.headers)
     if (refused !== undefined) return Effect.fail(refused)
     return Effect.flatMap(bytes.length === 0 ? Effect.succeed(absent) : parse(bytes), (body) => {
@@ -147,6 +148,12 @@ export const withBody = (
       return Effect.succeed(read)
     })
   })
+}
+
+/** Node leaves the bytes after such a head to the other protocol: read as a body, they would be none, unnoticed. */
+const isUpgrade = (headers: Headers.Headers) =>
+  headers["upgrade"] !== undefined && headers["connection"]?.toLowerCase().includes("upgrade") === true
+const upgraded = malformed("a request with a body cannot ask for another protocol: leave Upgrade out")
 
 const isEmpty = (value: unknown) => value === null || (typeof value === "object" && Object.keys(value).length === 0)
 

@@ -57,19 +57,19 @@ const POLL_MILLIS = 10
 const graceful = (lingerMillis: number) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
-      const { server, sockets } = yield* Listener
+      const listener = yield* Listener
       const draining = yield* Draining
       yield* Effect.addFinalizer(
         () =>
           Effect.gen(function* () {
             yield* draining.begin
-            if (sockets.size > 0) yield* Effect.sleep(lingerMillis)
-            for (let waited = 0; sockets.size > 0 && waited < DRAIN_MILLIS; waited += POLL_MILLIS) {
-              server.closeIdleConnections()
+            if (listener.open() > 0) yield* Effect.sleep(lingerMillis)
+            for (let waited = 0; listener.open() > 0 && waited < DRAIN_MILLIS; waited += POLL_MILLIS) {
+              listener.closeIdle()
               yield* Effect.sleep(POLL_MILLIS)
             }
-            server.close()
-            for (const socket of sockets) socket.destroy()
+            listener.server.close()
+            listener.closeAll()
           }).pipe(Effect.withClock(Clock.make())) // Sockets know no other clock.
       )
     })
