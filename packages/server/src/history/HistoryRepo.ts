@@ -235,6 +235,15 @@ const make = Effect.gen(function* () {
         Effect.map((rows) => rows.map(toEntry)),
         Effect.orDie
       ),
+    /** What the model is sent just now: nothing that waits behind the running turn. */
+    forModel: (sessionId: string) =>
+      read<Row>(`SELECT ${columns} FROM entry WHERE session_id = ? AND ord < ? AND body <> '' ORDER BY ord`, [
+        sessionId,
+        BEHIND
+      ]).pipe(
+        Effect.map((rows) => rows.map(toEntry)),
+        Effect.orDie
+      ),
     ordOf: (sessionId: string, entryId: string) =>
       read<{ ord: number }>("SELECT ord FROM entry WHERE session_id = ? AND entry_id = ?", [sessionId, entryId]).pipe(
         Effect.map((rows) => rows[0]?.ord),

@@ -11,7 +11,16 @@ import { record } from "./record.ts"
 import { recoverTurn } from "./recover.ts"
 import { type Ending, settle } from "./settle.ts"
 import { takeSteers } from "./steer.ts"
-import { cancelOf, type Outcome, outcomeOf, type PartRow, promptOf, toSnapshot, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
+import {
+  cancelOf,
+  type Outcome,
+  outcomeOf,
+  type PartRow,
+  promptOf,
+  type TurnRow,
+  TurnsRepo,
+  toSnapshot
+} from "./TurnsRepo.ts"
 
 /** A turn taken up by a runner. */
 export interface Held {
@@ -67,7 +76,7 @@ const make = Effect.gen(function* () {
   }
 
   /** Takes up the session's next turn: the one under way, or the head of the queue. */
-  const takeUp = Effect.fn("Progress.takeUp")((sessionId: string, recovering: boolean) =>
+  const takeUp = Effect.fn("Progress.takeUp")((sessionId: string) =>
     room.commit<Option.Option<Held>, never>((tx) =>
       Effect.gen(function* () {
         const session = yield* Effect.option(living(tx, sessionId))
@@ -77,11 +86,23 @@ const make = Effect.gen(function* () {
         const row =
           activeTurn === null ? yield* TurnsRepo.head(tx, sessionId) : yield* TurnsRepo.find(tx, sessionId, activeTurn)
         if (row === undefined) return Option.none()
-        const turn = activeTurn === null ? yield* start(tx, row) : recovering ? yield* recoverTurn(tx, row) : row
-        if (turn.state !== "running") return Option.none()
+        const turn = activeTurn === null ? yield* start(tx, row) : row
         const parts = yield* TurnsRepo.parts(tx.query, sessionId, turn.turnId)
         enter(tx, turn, parts)
         return Option.some({ turn, session: session.value, parts })
+      })
+    )
+  )
+
+  /** After a crash, before anybody is served: what ran is closed, or made ready to go on. */
+  const recover = Effect.fn("Progress.recover")((sessionId: string) =>
+    room.commit<void, never>((tx) =>
+      Effect.gen(function* () {
+        const session = yield* Effect.option(living(tx, sessionId))
+        if (Option.isNone(session) || session.value.activeTurn === null || session.value.activeState !== "running")
+          return
+        const turn = yield* TurnsRepo.find(tx, sessionId, session.value.activeTurn)
+        if (turn !== undefined) yield* recoverTurn(tx, turn)
       })
     )
   )
@@ -198,7 +219,11 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const asked = cancelOf(turn)
         if (asked !== undefined) {
-          return yield* settle(tx, turn, { state: "cancelled", stopReason: asked.stopReason, grown: ending.grown ?? [] })
+          return yield* settle(tx, turn, {
+            state: "cancelled",
+            stopReason: asked.stopReason,
+            grown: ending.grown ?? []
+          })
         }
         if (ending.stopReason === "end") {
           const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)
@@ -208,7 +233,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  return { takeUp, checkpoint, steers, answer, callStarted, callSettled, notice, finish }
+  return { takeUp, recover, checkpoint, steers, answer, callStarted, callSettled, notice, finish }
 })
 
 /** What grew since the last checkpoint. `at`: the offset it begins at. */
@@ -222,4 +247,3 @@ export interface Tail {
 export class Progress extends Context.Tag("@harness/server/Progress")<Progress, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(Progress, make)
 }
-

@@ -65,8 +65,6 @@ export const recoverTurn = (tx: Tx, turn: TurnRow): Effect.Effect<TurnRow, SqlEr
       from: turn,
       turn: { ...turn, attempt: turn.attempt + 1 },
       parts,
-      facts: closed.map(
-        ({ callId, state }) => ["tool.completed", { callId, state, result: interrupted }] as const
-      )
+      facts: closed.map(({ callId, state }) => ["tool.completed", { callId, state, result: interrupted }] as const)
     })
   })

@@ -1,0 +1,126 @@
+import { Cause, Context, Deferred, Effect, FiberMap, Layer, Option } from "effect"
+import { SessionsRepo } from "../sessions/SessionsRepo.ts"
+import { Bell } from "../turns/Bell.ts"
+import { type Held, Progress } from "../turns/Progress.ts"
+
+/** Turns of one process that run at the same time; more wait their turn, first come, first served. */
+const RUNNING_MAX = 256
+
+/** How a turn is run; the loop knows. */
+export class Runner extends Context.Tag("@harness/server/Runner")<
+  Runner,
+  { readonly run: (held: Held, stopped: Effect.Effect<void>) => Effect.Effect<void> }
+>() {}
+
+/** Places for running turns, shared by all servers of the process. */
+export class Places extends Context.Tag("@harness/server/Places")<Places, Effect.Semaphore>() {
+  static readonly layer = Layer.effect(Places, Effect.makeSemaphore(RUNNING_MAX))
+}
+
+/** A session with a fiber. */
+interface Busy {
+  /** The bell rang while it was busy. */
+  again: boolean
+  running: { readonly turnId: string; readonly stop: Deferred.Deferred<void> } | undefined
+  /** Turns whose end was asked for before their runner was known. */
+  readonly stopped: Set<string>
+}
+
+/**
+ * Who runs turns: one fiber per session with work, woken by commits, at most one turn of a session at a time. A turn that
+ * waits has no fiber.
+ */
+export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { readonly running: () => number }>() {
+  static readonly layer = Layer.scoped(
+    Engine,
+    Effect.gen(function* () {
+      const bell = yield* Bell
+      const progress = yield* Progress
+      const runner = yield* Runner
+      const places = yield* Places
+      const sessions = yield* SessionsRepo
+      const fibers = yield* FiberMap.make<string>()
+      const busy = new Map<string, Busy>()
+      const fork = yield* FiberMap.runtime(fibers)<never>()
+
+      const oneTurn = (sessionId: string, here: Busy) =>
+        Effect.gen(function* () {
+          const held = yield* progress.takeUp(sessionId)
+          if (Option.isNone(held)) return false
+          const { turnId } = held.value.turn
+          const stop = yield* Deferred.make<void>()
+          here.running = { turnId, stop }
+          if (here.stopped.has(turnId)) yield* Deferred.succeed(stop, undefined)
+          here.stopped.clear()
+          yield* runner.run(held.value, Deferred.await(stop)).pipe(
+            Effect.catchAllCause((cause) =>
+              Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : broken(held.value, cause)
+            ),
+            Effect.ensuring(
+              Effect.sync(() => {
+                here.running = undefined
+              })
+            )
+          )
+          return true
+        }).pipe(places.withPermits(1))
+
+      /** A defect of ours must not leave a turn running for ever. */
+      const broken = (held: Held, cause: Cause.Cause<never>) =>
+        Effect.zipRight(
+          Effect.logError("a turn broke", cause).pipe(Effect.annotateLogs({ turnId: held.turn.turnId })),
+          progress.finish(held.turn, {
+            state: "failed",
+            stopReason: "error",
+            failure: {
+              kind: "permanent",
+              code: "internal",
+              message: "the server failed to run this turn",
+              retryable: false
+            }
+          })
+        ).pipe(Effect.catchAllCause((second) => Effect.logError("a broken turn could not be ended", second)))
+
+      const drain = (sessionId: string, here: Busy): Effect.Effect<void> =>
+        Effect.gen(function* () {
+          for (;;) {
+            here.again = false
+            const ran = yield* oneTurn(sessionId, here)
+            if (!ran && !here.again) return
+          }
+        }).pipe(
+          Effect.catchAllCause((cause) =>
+            Cause.isInterruptedOnly(cause) ? Effect.void : Effect.logError("a session's engine broke", cause)
+          ),
+          Effect.ensuring(Effect.sync(() => busy.delete(sessionId)))
+        )
+
+      const wake = (sessionId: string) => {
+        const there = busy.get(sessionId)
+        if (there !== undefined) {
+          there.again = true
+          return
+        }
+        const here: Busy = { again: false, running: undefined, stopped: new Set() }
+        busy.set(sessionId, here)
+        fork(sessionId, drain(sessionId, here))
+      }
+
+      const stop = (sessionId: string, turnId: string) => {
+        const there = busy.get(sessionId)
+        if (there?.running?.turnId === turnId) Deferred.unsafeDone(there.running.stop, Effect.void)
+        else if (there !== undefined) there.stopped.add(turnId)
+        else wake(sessionId)
+      }
+
+      const waiting = yield* sessions.busy
+      yield* Effect.forEach(waiting, ({ sessionId }) => progress.recover(sessionId), {
+        concurrency: "unbounded",
+        discard: true
+      })
+      bell.listen({ wake, stop })
+      for (const { sessionId } of waiting) wake(sessionId)
+      return Engine.of({ running: () => busy.size })
+    })
+  )
+}

@@ -1,0 +1,76 @@
+import type { FinishReason, Usage } from "@harness/protocol"
+import { Effect, Ref, Stream } from "effect"
+import type { GenerateRequest, ModelEvent, ModelFailure, ResolvedModel } from "../providers/Model.ts"
+import { type Retry, withRetries } from "../providers/retry.ts"
+import { Progress } from "../turns/Progress.ts"
+import type { TurnRow } from "../turns/TurnsRepo.ts"
+import type { Growing } from "./Growing.ts"
+
+/** A crash loses at most the text of this time, or this many code units. */
+const CHECKPOINT = "250 millis"
+const CHECKPOINT_UNITS = 4_096
+
+/** A call as the model wrote it. */
+export interface RawCall {
+  readonly name: string
+  readonly argumentsText: string
+}
+
+/** How one generation ended. */
+export interface Generated {
+  readonly calls: ReadonlyArray<RawCall>
+  readonly finishReason: FinishReason
+  readonly nativeStopReason: string | undefined
+  readonly usage: Usage
+  readonly warnings: ReadonlyArray<string>
+}
+
+const empty: Generated = { calls: [], finishReason: "other", nativeStopReason: undefined, usage: {}, warnings: [] }
+
+/** Asks the model once, retries before its first word included; what it says goes to `growing` as it comes. */
+export const generate = (options: {
+  readonly turn: TurnRow
+  readonly model: ResolvedModel
+  readonly request: GenerateRequest
+  readonly growing: Growing
+  readonly retryBaseMillis: number
+  readonly onRetry: (retry: Retry) => Effect.Effect<void>
+}): Effect.Effect<Generated, ModelFailure, Progress> =>
+  Effect.gen(function* () {
+    const progress = yield* Progress
+    const { growing, turn } = options
+    const full = yield* Effect.makeLatch(false)
+    const save = Effect.suspend(() => {
+      const { tails, saved } = growing.tails()
+      return tails.length === 0 ? Effect.void : Effect.zipRight(progress.checkpoint(turn, tails), Effect.sync(saved))
+    })
+    const saving = Effect.sleep(CHECKPOINT).pipe(
+      Effect.raceFirst(full.await),
+      Effect.zipRight(full.close),
+      Effect.zipRight(save),
+      Effect.catchAllCause((cause) => Effect.logWarning("a checkpoint failed", cause)),
+      Effect.forever
+    )
+    const result = yield* Ref.make(empty)
+    const take = (event: ModelEvent): Effect.Effect<void> => {
+      if (event._tag === "Call") {
+        return Ref.update(result, (so) => ({ ...so, calls: [...so.calls, event] }))
+      }
+      if (event._tag === "Finish") {
+        const { finishReason, nativeStopReason, usage, warnings } = event
+        return Ref.update(result, (so) => ({ ...so, finishReason, nativeStopReason, usage, warnings }))
+      }
+      growing.take(event)
+      return growing.unsaved >= CHECKPOINT_UNITS ? Effect.asVoid(full.open) : Effect.void
+    }
+    const asked = withRetries(() => options.model.generate(options.request), {
+      onRetry: options.onRetry,
+      baseMillis: options.retryBaseMillis
+    })
+    yield* Stream.runForEach(asked, take).pipe(
+      // Whatever ends it, what was said is kept.
+      Effect.onExit(() => Effect.ignoreLogged(save)),
+      Effect.raceFirst(saving)
+    )
+    return yield* Ref.get(result)
+  }).pipe(Effect.withSpan("loop.generate"))

@@ -1,0 +1,135 @@
+import type { HttpServer } from "@effect/platform"
+import { HttpServer as Http, HttpApiBuilder } from "@effect/platform"
+import { type ConflictError, HarnessApi } from "@harness/protocol"
+import { Effect, Layer } from "effect"
+import { AuthorizationLayer } from "./auth/Authorization.ts"
+import { Tokens, type TokensError } from "./auth/Tokens.ts"
+import { Settings, type SettingsValues } from "./config/Config.ts"
+import { Redaction } from "./config/Redaction.ts"
+import { Places } from "./engine/Engine.ts"
+import { DaemonLog } from "./http/DaemonLog.ts"
+import { Draining } from "./http/Draining.ts"
+import { ServerInfo } from "./http/ServerInfo.ts"
+import { type ListenError, serve } from "./http/server.ts"
+import { Offer, SystemHandlers } from "./http/system.ts"
+import { Models } from "./models/Models.ts"
+import { ProviderSettings } from "./providers/ProviderSettings.ts"
+import { ServersHandlers } from "./servers/http.ts"
+import { Servers, ServersFolder } from "./servers/Servers.ts"
+import { SessionsHandlers } from "./sessions/http.ts"
+import { Tools } from "./tools/Tools.ts"
+import { ConversationHandlers, ForksHandlers, QueueHandlers, TurnsHandlers } from "./turns/http.ts"
+import { Shell } from "./workspace/Shell.ts"
+
+/** What this build calls itself. */
+export const RELEASE = "0.1.0"
+
+export { loadSettings, SettingsError, type SettingsFlags, type SettingsValues } from "./config/Config.ts"
+
+/** A server that answers. */
+export interface RunningServer {
+  readonly url: string
+  readonly data: string
+  readonly root: string
+  /** Where the admin's token is written, for clients on this machine. */
+  readonly tokenFile: string
+  /** Providers that have a key; without one the `demo` model answers. */
+  readonly providers: ReadonlyArray<string>
+  readonly defaultModel: string
+}
+
+const providerSettings = (settings: SettingsValues): typeof ProviderSettings.Service => ({
+  ...(settings.openaiApiKey === undefined ? {} : { openaiApiKey: settings.openaiApiKey }),
+  ...(settings.openaiBaseUrl === undefined ? {} : { openaiBaseUrl: settings.openaiBaseUrl }),
+  ...(settings.anthropicApiKey === undefined ? {} : { anthropicApiKey: settings.anthropicApiKey }),
+  ...(settings.googleApiKey === undefined ? {} : { googleApiKey: settings.googleApiKey }),
+  ...(settings.model === undefined ? {} : { model: settings.model }),
+  custom: settings.providers
+})
+
+const offer = Layer.effect(
+  Offer,
+  Effect.gen(function* () {
+    const tools = yield* Tools
+    const models = yield* Models
+    return {
+      tools: Effect.succeed(tools.list.map(({ name }) => name)),
+      providers: Effect.map(models.providers, (all) =>
+        all.filter(({ connected }) => connected).map(({ providerId }) => providerId)
+      ),
+      subAgents: false,
+      voice: false
+    }
+  })
+)
+
+/** Where the log's lines go. */
+export interface LogOutput {
+  readonly format: "plain" | "json"
+  readonly write: (line: string) => void
+}
+
+/** The whole process, from settings to an open port: the one place where layers meet. */
+const layer = (settings: SettingsValues, output: LogOutput) => {
+  const secrets = [settings.token, settings.openaiApiKey, settings.anthropicApiKey, settings.googleApiKey]
+  const keys = settings.providers.map(({ apiKey }) => apiKey)
+  const handlers = Layer.mergeAll(
+    SystemHandlers,
+    ServersHandlers,
+    SessionsHandlers,
+    TurnsHandlers,
+    QueueHandlers,
+    ForksHandlers,
+    ConversationHandlers
+  )
+  const api = HttpApiBuilder.api(HarnessApi).pipe(Layer.provide(handlers), Layer.provide(AuthorizationLayer))
+  const work = Servers.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(Models.layer, Tools.layer.pipe(Layer.provide(Shell.layer)), Places.layer)),
+    Layer.provide(Layer.succeed(ProviderSettings, providerSettings(settings))),
+    Layer.provide(
+      Layer.succeed(ServersFolder, { data: settings.data, root: settings.root, durability: settings.durability })
+    )
+  )
+  return serve().pipe(
+    Layer.provide(api),
+    Layer.provide(offer),
+    Layer.provideMerge(work),
+    Layer.provide(Layer.mergeAll(ServerInfo.layer(RELEASE), Draining.layer)),
+    Layer.provideMerge(Tokens.layer({ data: settings.data, token: settings.token })),
+    Layer.provideMerge(DaemonLog.layer({ level: settings.logLevel, ...output })),
+    Layer.provideMerge(Redaction.layer([...secrets, ...keys])),
+    Layer.provideMerge(Settings.layer(settings))
+  )
+}
+
+/** Starts a server for as long as the scope lives; its end drains it. */
+export const startServer = (settings: SettingsValues, output: LogOutput) =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(layer(settings, output))
+    const about = Effect.gen(function* () {
+      const { address } = yield* Http.HttpServer
+      const models = yield* Models
+      const redaction = yield* Redaction
+      for (const secret of (yield* Tokens).secrets) yield* redaction.add(secret)
+      const running: RunningServer = {
+        url: urlOf(address),
+        data: settings.data,
+        root: settings.root,
+        tokenFile: `${settings.data}/token`,
+        providers: (yield* models.providers)
+          .filter(({ connected, source }) => connected && source !== "builtin")
+          .map(({ providerId }) => providerId),
+        defaultModel: yield* models.defaultModel
+      }
+      return running
+    })
+    return yield* Effect.provide(about, context)
+  })
+
+const urlOf = (address: HttpServer.Address): string => {
+  if (address._tag === "UnixAddress") return address.path
+  const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname
+  return `http://${host}:${address.port}`
+}
+
+export type StartError = ListenError | TokensError | ConflictError
