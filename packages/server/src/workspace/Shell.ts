@@ -15,6 +15,8 @@ export interface ShellRun {
   readonly timeoutMillis: number
   /** Bytes of the front and of the end that are kept in memory; a longer output is kept whole in `file`. */
   readonly shown: number
+  /** Bytes a command may write before it is ended. */
+  readonly most: number
   readonly file: string
   /** Called at most 10 times a second with what was written since. */
   readonly live: (text: string) => Effect.Effect<void>

@@ -3,9 +3,6 @@ import { dirname } from "node:path"
 import type { Readable } from "node:stream"
 import { Effect, Either } from "effect"
 
-/** The most a command may write before it is ended: a disk has an end too. */
-export const WHOLE_MAX_BYTES = 268_435_456
-
 /** What came out of a command: its front, its end, its length, and whether a file holds all of it. */
 export interface Collected {
   readonly head: Uint8Array
@@ -21,7 +18,7 @@ export interface Collector {
   /** What came since it was last taken, at most its last 8 KiB; empty from the first NUL on. */
   readonly takeLive: () => string
   readonly total: () => number
-  /** Opens when `WHOLE_MAX_BYTES` are passed. */
+  /** Opens when more than `most` came. */
   readonly tooMuch: Effect.Latch
   /** The disk is behind: the pipe may hold more than was taken. */
   readonly waiting: () => boolean
@@ -41,7 +38,10 @@ const openFile = (path: string): WriteStream | undefined =>
  * Reads a command's output in bounded memory: `shown` bytes of its front and of its end. What is longer goes whole to
  * `file`; a slow disk slows the command, a broken one loses the middle.
  */
-export const collect = (output: Readable, options: { readonly shown: number; readonly file: string }): Collector => {
+export const collect = (
+  output: Readable,
+  options: { readonly shown: number; readonly most: number; readonly file: string }
+): Collector => {
   const bell = Effect.unsafeMakeLatch(false)
   const tooMuch = Effect.unsafeMakeLatch(false)
   const decoder = new TextDecoder()
@@ -73,7 +73,7 @@ export const collect = (output: Readable, options: { readonly shown: number; rea
   const onData = (chunk: Uint8Array) => {
     const before = total
     total += chunk.length
-    if (total > WHOLE_MAX_BYTES) {
+    if (total > options.most) {
       output.pause()
       tooMuch.unsafeOpen()
       return
@@ -109,7 +109,7 @@ export const collect = (output: Readable, options: { readonly shown: number; rea
         head: Buffer.concat(front),
         tail,
         total,
-        kept: file !== undefined && !broken && total <= WHOLE_MAX_BYTES
+        kept: file !== undefined && !broken && total <= options.most
       }
     })
   )

@@ -12,6 +12,8 @@ import { pathResult } from "./judged.ts"
 const TIMEOUT_MAX_MILLIS = 3_600_000
 /** The tool ends a command itself, and keeps what it wrote; the general limit only stands behind it. */
 const ENDING_MILLIS = 30_000
+/** A disk has an end too. */
+const WHOLE_MAX_BYTES = 268_435_456
 const TITLE_MAX_LENGTH = 120
 
 const Arguments = Schema.Struct({
@@ -95,6 +97,7 @@ const run =
         },
         timeoutMillis,
         shown: OUTPUT_MAX_BYTES,
+        most: WHOLE_MAX_BYTES,
         file: outputFile(context),
         live: (output) => context.activity({ output })
       })
