@@ -36,7 +36,7 @@ describe("every command of a line is named", () => {
   reads('git status "$(touch x)"', ['git status "$(touch x)"', "touch x"])
   reads("git status `touch x`", ["git status `touch x`", "touch x"])
   reads("git status `echo \\`touch x\\``", ["git status `echo \\`touch x\\``", "echo `touch x`", "touch x"])
-  reads('git status "${X:-$(touch x)}"', ['git status "${X:-$(touch x)}"', "touch x"])
+  reads(`git status "\${X:-$(touch x)}"`, [`git status "\${X:-$(touch x)}"`, "touch x"])
   reads("git status $((1 + $(touch x)))", ["git status $((1 + $(touch x)))", "touch x"])
   reads("(git status; touch x)", ["git status", "touch x"])
   reads("{ git status; touch x; }", ["git status", "touch x"])
@@ -92,7 +92,7 @@ describe("quotes and backslashes hide nothing", () => {
 describe("what a line does not tell is left to a person", () => {
   asks("$X status")
   asks("$(echo touch) x", ["echo touch"])
-  asks("${X} x")
+  asks(`\${X} x`)
   asks("t*ch x")
   asks("{touch,x}")
   asks("eval 'touch x'")
