@@ -79,6 +79,8 @@ const nextTick = Effect.async<void>((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
+const moment = Schedule.spaced("100 millis").pipe(Schedule.upTo(Duration.seconds(1)))
+
 const make = Effect.gen(function* () {
   const database = yield* Database
   const hub = yield* Hub
@@ -87,7 +89,9 @@ const make = Effect.gen(function* () {
 
   const generation = yield* Effect.acquireRelease(
     acquireLease(query).pipe(
-      Effect.retry({ while: (error) => error instanceof SqlError.SqlError && isBusy(error), schedule: patience })
+      Effect.retry({ while: (error) => error instanceof SqlError.SqlError && isBusy(error), schedule: patience }),
+      // A process that was just told to stop may need a moment.
+      Effect.retry({ while: (error) => error instanceof ConflictError, schedule: moment })
     ),
     (held) => releaseLease(query, held)
   )

@@ -101,16 +101,18 @@ const make = Effect.gen(function* () {
       if (there !== undefined) return Effect.succeed(there)
       const under = opening.get(server)
       if (under !== undefined) return Deferred.await(under)
-      return Effect.uninterruptible(
-        Effect.gen(function* () {
-          const done = yield* Deferred.make<Context.Context<ServerServices>, ConflictError>()
-          opening.set(server, done)
-          const exit = yield* Effect.exit(build(server))
-          opening.delete(server)
-          yield* Deferred.done(done, exit)
-          return yield* exit
-        })
-      )
+      return Effect.gen(function* () {
+        const done = yield* Deferred.make<Context.Context<ServerServices>, ConflictError>()
+        opening.set(server, done)
+        // In a fiber of its own: whoever asked may go away, and what is built here must stay interruptible.
+        yield* build(server).pipe(
+          Effect.ensuring(Effect.sync(() => opening.delete(server))),
+          Effect.intoDeferred(done),
+          Effect.interruptible,
+          Effect.forkDaemon
+        )
+        return yield* Deferred.await(done)
+      })
     })
 
   // What was left running goes on before anybody is served.

@@ -21,17 +21,25 @@ interface LeaseRow {
   readonly heartbeat: number
 }
 
-const bornOf = (pid: number): string => {
+const STATE = 0
+const START_TIME = 19
+
+/** What the system knows of a process, from its state on; undefined where it says nothing. */
+const statOf = (pid: number): ReadonlyArray<string> | undefined => {
   try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[19] ?? ""
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")
   } catch {
-    return ""
+    return undefined
   }
 }
+
+const bornOf = (pid: number): string => statOf(pid)?.[START_TIME] ?? ""
 
 const self: Holder = { host: hostname(), pid: process.pid, born: bornOf(process.pid) }
 
 const alive = (pid: number): boolean => {
+  // Ended, and not yet collected by its parent.
+  if (statOf(pid)?.[STATE] === "Z") return false
   try {
     process.kill(pid, 0)
     return true
