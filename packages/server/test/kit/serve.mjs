@@ -1,0 +1,17 @@
+// A server as a process of its own, for tests that kill it. Settings come from the environment, as for a user's.
+import { Effect, Fiber } from "effect"
+import { loadSettings, startServer } from "../../dist/main.js"
+
+const program = Effect.gen(function* () {
+  const settings = yield* loadSettings({ env: process.env, cwd: process.cwd(), home: process.cwd() })
+  const server = yield* startServer(settings, { format: "json", write: (line) => process.stderr.write(`${line}\n`) })
+  process.stdout.write(`${JSON.stringify(server)}\n`)
+  yield* Effect.never
+}).pipe(Effect.scoped)
+
+const fiber = Effect.runFork(program)
+fiber.addObserver((exit) => {
+  if (exit._tag === "Failure" && exit.cause._tag === "Fail") process.stderr.write(`${exit.cause.error.message}\n`)
+  process.exit(exit._tag === "Failure" && exit.cause._tag === "Fail" ? 1 : 0)
+})
+process.on("SIGTERM", () => Effect.runFork(Fiber.interrupt(fiber)))
