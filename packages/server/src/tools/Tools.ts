@@ -55,9 +55,12 @@ export class Tools extends Context.Tag("@harness/server/Tools")<
   /** Exactly these tools. */
   static readonly layerOf = (list: ReadonlyArray<Tool>) => Layer.succeed(Tools, make(list))
 
-  /** The built-in tools. */
-  static readonly layer = Layer.effect(
+  /** The built-in tools, over whatever runs shells. */
+  static readonly layerNoDeps = Layer.effect(
     Tools,
     Effect.map(Shell, (shell) => make([readTool, listTool, shellTool(shell)]))
   )
+
+  /** The built-in tools. */
+  static readonly layer = Layer.provide(Tools.layerNoDeps, Shell.layer)
 }

@@ -7,7 +7,6 @@ import { Deferred, Effect, Either, Fiber, Option } from "effect"
 import { OUTPUT_MAX_BYTES } from "../../src/tools/output.ts"
 import type { ToolContext } from "../../src/tools/Tool.ts"
 import { Tools } from "../../src/tools/Tools.ts"
-import { Shell } from "../../src/workspace/Shell.ts"
 import { isRunning } from "../workspace/processes.ts"
 import { freshContext } from "./context.ts"
 
@@ -32,9 +31,7 @@ const judge = (name: string, args: JsonObject, context: ToolContext) =>
   Effect.flatMap(named(name), ({ tool }) => tool.resource(args, context))
 
 const within = (name: string, test: (context: ToolContext) => Effect.Effect<void, unknown, Tools>) =>
-  it.scopedLive(name, () =>
-    Effect.flatMap(freshContext, test).pipe(Effect.provide(Tools.layer), Effect.provide(Shell.layer))
-  )
+  it.scopedLive(name, () => Effect.flatMap(freshContext, test).pipe(Effect.provide(Tools.layer)))
 
 const put = (context: ToolContext, name: string, content: string | Uint8Array) =>
   Effect.promise(async () => {

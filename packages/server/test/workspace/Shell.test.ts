@@ -123,7 +123,9 @@ describe("the end of a call", () => {
   live(
     "does not wait for a process that left the group and holds the pipe",
     Effect.gen(function* () {
-      const outcome = yield* run("setsid sleep 30 & echo $!")
+      const outcome = yield* run(
+        "setsid sh -c 'echo $$; touch left; exec sleep 30' & until [ -e left ]; do sleep 0.01; done"
+      )
       const pid = Number(outcome.text)
       assert.isTrue(isRunning(pid))
       process.kill(pid)
@@ -162,7 +164,10 @@ describe("the end of a call", () => {
   live(
     "ends the whole group when the call is interrupted, but not one that left it",
     Effect.gen(function* () {
-      const { fiber, pids } = yield* started("sh -c 'sleep 300 & a=$!; setsid sleep 301 & echo $$ $a $!; wait'")
+      // The last one tells its id itself: by then it has left.
+      const { fiber, pids } = yield* started(
+        "sh -c 'sleep 300 & a=$!; setsid sh -c \"echo $$ $a \\$\\$; exec sleep 301\" & wait'"
+      )
       const [shell = 0, child = 0, left = 0] = pids
       yield* Fiber.interrupt(fiber)
       assert.isFalse(isRunning(shell))
