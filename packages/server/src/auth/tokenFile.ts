@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto"
+import { hash, randomBytes } from "node:crypto"
 import {
   chmodSync,
   closeSync,
@@ -41,7 +41,7 @@ export const tokensPath = (data: string) => join(data, "tokens.json")
 
 /** 256 random bits: a plain hash of it can be kept, no salt or stretching helps against guessing. */
 export const mintToken = () => `hrn_${randomBytes(32).toString("base64url")}`
-export const hashOf = (token: string): Buffer => createHash("sha256").update(token, "utf8").digest()
+export const hashOf = (token: string): Buffer => hash("sha256", token, "buffer")
 
 const codeOf = (cause: unknown) => (cause instanceof Error && "code" in cause ? cause.code : undefined)
 

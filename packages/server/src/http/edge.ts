@@ -2,16 +2,13 @@ import { HttpApi, type HttpApp, HttpServerRequest, HttpServerResponse } from "@e
 import {
   CLIENT_ID_HEADER,
   type EndpointErrors,
-  ForbiddenError,
-  NotFoundError,
   REQUEST_ID_HEADER,
   type RequestActor,
   SERVER_VERSION_HEADER,
-  UnauthorizedError,
-  UnavailableError,
-  ValidationError
+  type UnauthorizedError,
+  type ValidationError
 } from "@harness/protocol"
-import { Clock, Context, Effect, Either, Option } from "effect"
+import { Clock, Context, Effect, Either, identity, Option } from "effect"
 import { Admitted } from "../auth/Authorization.ts"
 import { allows } from "../auth/scopes.ts"
 import { type TokenActor, Tokens } from "../auth/Tokens.ts"
@@ -21,8 +18,9 @@ import { Draining } from "./Draining.ts"
 import { errorResponse, failureResponse, RequestId } from "./errors.ts"
 import { countRequest } from "./metrics.ts"
 import { hostCheck, hostRefused, originCheck, originHeaders, originRefused, preflightHeaders } from "./origin.ts"
+import * as refused from "./refusals.ts"
 import { requestIds, sentRequestId } from "./requestId.ts"
-import { type Found, routeTable } from "./routes.ts"
+import { type Found, routeTable, SEGMENT_MAX } from "./routes.ts"
 import { ServerInfo } from "./ServerInfo.ts"
 
 /**
@@ -42,25 +40,13 @@ export class BesideApi extends Context.Reference<BesideApi>()("@harness/server/B
 
 /** Where a request goes. */
 interface Target {
-  readonly path: string
   readonly found: Found | undefined
   readonly beside: BesidePath | undefined
 }
 
-const missing = new UnauthorizedError({ code: "auth.missing", message: "a token is needed: Authorization: Bearer …" })
-const unknown = new UnauthorizedError({ code: "auth.unknown", message: "this token is not known here" })
-const shuttingDown = new UnavailableError({
-  code: "shutting_down",
-  message: "this server is shutting down",
-  retryable: true
-})
-const badPath = new ValidationError({ code: "request.malformed", message: "the path is not well-formed" })
-const noRoute = new NotFoundError({ code: "route.not_found", message: "there is no such route" })
-const noMethod = (allow: string) =>
-  new ValidationError({ code: "method.not_allowed", message: `this route answers ${allow}` })
-const needsScope = (needed: string) =>
-  new ForbiddenError({ code: "auth.scope", message: `this token lacks the scope ${needed}`, details: { needed } })
-const otherServer = new ForbiddenError({ code: "auth.server", message: "this token is for other servers" })
+/** A line for each answer, without the query: what does not belong there might be in it. */
+const logAnswer = (request: HttpServerRequest.HttpServerRequest, status: number, requestId: string) =>
+  Effect.annotateLogs(Effect.logDebug(`${request.method} ${request.url.split("?", 1)[0]} ${status}`), { requestId })
 
 const bearerForm = /^Bearer +(\S+)$/i
 const clientIdForm = /^[\x21-\x7e]{1,128}$/
@@ -88,46 +74,51 @@ export const makeEdge = Effect.gen(function* () {
     "access-control-expose-headers": `Ze-Harness-Version, ${REQUEST_ID_HEADER}`
   }
 
+  const isChatty = settings.logLevel === "debug" || settings.logLevel === "trace"
+
   const besideOf = (path: string) =>
     beside.find((one) => (one.path.endsWith("/*") ? path.startsWith(one.path.slice(0, -1)) : one.path === path))
 
-  /** Undefined: the path is not well-formed. The router decodes a path, and ends it at `;` and `#`: so do we, or refuse. */
-  const target = (url: string): Target | undefined => {
+  /** The router decodes a path, ends it at `;` and `#`, and overlooks what is very long: we do the same, or refuse. */
+  const target = (url: string): Either.Either<Target, ValidationError> => {
     const query = url.indexOf("?")
     const path = query === -1 ? url : url.slice(0, query)
-    if (delimiters.test(path)) return undefined
+    if (delimiters.test(path)) return Either.left(refused.badPath)
     const raw = path.slice(1).split("/")
-    const segments = path.includes("%") ? Either.try(() => raw.map(decodeURIComponent)) : Either.right(raw)
-    return Either.match(segments, {
-      onLeft: () => undefined,
-      onRight: (segments) => {
-        const found = find(segments)
-        return { path, found, beside: found === undefined ? besideOf(path) : undefined }
-      }
+    const decoded = path.includes("%")
+      ? Either.try({ try: () => raw.map(decodeURIComponent), catch: () => refused.badPath })
+      : Either.right(raw)
+    return Either.flatMap(decoded, (segments) => {
+      if (path.length > SEGMENT_MAX && segments.some((segment) => segment.length > SEGMENT_MAX))
+        return Either.left(refused.longId)
+      const found = find(segments)
+      return Either.right({ found, beside: found === undefined ? besideOf(path) : undefined })
     })
   }
 
-  const isOpen = (at: Target | undefined, method: string): boolean =>
-    at?.found?.place.routes.get(method)?.open ?? at?.beside?.open ?? false
+  const isOpen = (at: Target, method: string): boolean =>
+    at.found?.place.routes.get(method)?.open ?? at.beside?.open ?? false
 
   /** What keeps a known actor (or nobody, where the route is open) from this route. */
   const refusal = (at: Target, method: string, actor: TokenActor | undefined): EndpointErrors | undefined => {
     if (at.beside !== undefined) return undefined
-    if (at.found === undefined) return noRoute
+    if (at.found === undefined) return refused.noRoute
     const route = at.found.place.routes.get(method)
-    if (route === undefined) return noMethod(at.found.place.allow)
+    if (route === undefined) return refused.noMethod(at.found.place.allow)
     if (actor === undefined) return undefined
-    if (!allows(actor.scopes, route.scope)) return needsScope(route.scope)
+    if (!allows(actor.scopes, route.scope)) return refused.needsScope(route.scope)
     if (actor.servers === undefined || route.reach === "open") return undefined
-    return route.reach === "server" && actor.servers.some((name) => name === at.found?.server) ? undefined : otherServer
+    return route.reach === "server" && actor.servers.some((name) => name === at.found?.server)
+      ? undefined
+      : refused.otherServer
   }
 
   const authenticate = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<TokenActor, UnauthorizedError> => {
     const bearer = bearerForm.exec(request.headers["authorization"] ?? "")?.[1]
-    if (bearer === undefined) return Effect.fail(missing)
+    if (bearer === undefined) return Effect.fail(refused.missing)
     return Effect.flatMap(
       tokens.find(bearer),
-      Option.match({ onNone: () => Effect.fail(unknown), onSome: Effect.succeed })
+      Option.match({ onNone: () => Effect.fail(refused.unknown), onSome: Effect.succeed })
     )
   }
 
@@ -144,13 +135,19 @@ export const makeEdge = Effect.gen(function* () {
       actor: TokenActor | undefined
     ) => {
       const { method } = request
-      const refused = refusal(at, method, actor)
-      if (refused !== undefined) {
-        const allow = refused.code === "method.not_allowed" ? { allow: at.found?.place.allow ?? "" } : {}
-        return Effect.succeed(errorResponse(refused, requestId, allow))
+      const no = refusal(at, method, actor)
+      if (no !== undefined) {
+        const allow = no.code === "method.not_allowed" ? { allow: at.found?.place.allow ?? "" } : {}
+        return Effect.succeed(errorResponse(no, requestId, allow))
       }
       const context = Context.make(RequestId, requestId)
-      const known = actor === undefined ? context : Context.add(context, Admitted, requestActor(actor, request.headers))
+      const known =
+        actor === undefined
+          ? context
+          : Context.add(context, Admitted, {
+              actor: requestActor(actor, request.headers),
+              template: at.found?.place.template
+            })
       const handle = (request: HttpServerRequest.HttpServerRequest) =>
         Effect.mapInputContext(app, (outer: Context.Context<R | HttpServerRequest.HttpServerRequest>) =>
           Context.merge(outer, Context.add(known, HttpServerRequest.HttpServerRequest, request))
@@ -180,12 +177,12 @@ export const makeEdge = Effect.gen(function* () {
           return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: preflightHeaders }))
         }
       }
-      if (draining.isDraining()) return refuse(shuttingDown, { connection: "close" })
+      if (draining.isDraining()) return refuse(refused.shuttingDown, { connection: "close" })
       const at = target(absolute ? absolute[2] || "/" : request.url)
       const here = absolute ? request.modify({ url: absolute[2] || "/" }) : request
       const go = (actor: TokenActor | undefined) =>
-        at === undefined ? refuse(badPath) : run(here, requestId, at, actor)
-      if (isOpen(at, request.method)) return go(undefined)
+        Either.isLeft(at) ? refuse(at.left) : run(here, requestId, at.right, actor)
+      if (Either.isRight(at) && isOpen(at.right, request.method)) return go(undefined)
       return Effect.matchEffect(authenticate(request), { onFailure: refuse, onSuccess: go })
     }
 
@@ -197,6 +194,7 @@ export const makeEdge = Effect.gen(function* () {
         return answer(request, requestId).pipe(
           Effect.catchAllCause((cause) => failureResponse(cause, requestId)),
           Effect.tap((response) => countRequest(response.status, startedAt)),
+          isChatty ? Effect.tap((response) => logAnswer(request, response.status, requestId)) : identity,
           Effect.map((response) =>
             HttpServerResponse.setHeaders(response, { ...always, [REQUEST_ID_HEADER]: requestId, ...cors })
           )

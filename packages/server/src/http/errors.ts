@@ -4,9 +4,9 @@ import {
   EndpointErrors,
   InternalServerError,
   invalidRequest,
+  NotFoundError,
   statusOf,
-  UnavailableError,
-  ValidationError
+  UnavailableError
 } from "@harness/protocol"
 import { Cause, Context, Effect, Option, Schema } from "effect"
 
@@ -75,10 +75,7 @@ const wireError = (failure: unknown): { readonly error: EndpointErrors; readonly
   if (isWireError(failure)) return { error: failure, ours: failure._tag === "InternalServerError" }
   if (failure instanceof HttpApiError.HttpApiDecodeError) return { error: invalidRequest(failure), ours: false }
   if (failure instanceof HttpServerError.RouteNotFound) {
-    // The edge knows the path: what the router alone refuses is the length of an id in it.
-    const issues = [{ path: "path", reason: "holds an id that is too long" }]
-    const message = "the path holds an id that is too long"
-    return { error: new ValidationError({ code: "request.invalid", message, details: { issues } }), ours: false }
+    return { error: new NotFoundError({ code: "route.not_found", message: "there is no such route" }), ours: false }
   }
   return { error: unavailable(failure) ?? internal(), ours: true }
 }

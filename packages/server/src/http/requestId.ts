@@ -10,11 +10,11 @@ export const sentRequestId = (header: string | undefined): string | undefined =>
 
 /** Mints request ids: ULIDs whose random part is this process's and then counts, which costs no randomness a request. */
 export const requestIds = (): ((nowMillis: number) => string) => {
-  const process = [...randomBytes(10)].map((byte) => DIGITS[byte & 31]).join("")
+  const own = [...randomBytes(10)].map((byte) => DIGITS[byte & 31]).join("")
   let count = 0
   return (nowMillis) => {
     let tail = ""
     for (let rest = count++; tail.length < 6; rest = Math.floor(rest / 32)) tail = DIGITS.charAt(rest % 32) + tail
-    return `http_${encodeTime(nowMillis, 10)}${process}${tail}`
+    return `http_${encodeTime(nowMillis, 10)}${own}${tail}`
   }
 }

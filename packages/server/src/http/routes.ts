@@ -3,6 +3,9 @@ import { Authorization, type Scope } from "@harness/protocol"
 import { Option } from "effect"
 import { reachOf, scopeOf } from "../auth/scopes.ts"
 
+/** The longest part of a path the router looks at: an id of 128 characters, each up to 9 when percent-encoded. */
+export const SEGMENT_MAX = 1152
+
 /** What the edge has to know of one method of one path. */
 export interface Route {
   /** Asks for no token: its group does not carry the `Authorization` middleware. */

@@ -14,6 +14,7 @@ import { Draining } from "./Draining.ts"
 import { makeEdge } from "./edge.ts"
 import { ApiErrors } from "./errors.ts"
 import { Listener } from "./Listener.ts"
+import { SEGMENT_MAX } from "./routes.ts"
 import type { ServerInfo } from "./ServerInfo.ts"
 
 /** The address could not be bound. */
@@ -41,9 +42,9 @@ const listenError =
     return new ListenError({ host: settings.host, port: settings.port, reason: reasons[code] ?? code })
   }
 
-// An id is at most 128 characters, each up to 9 when percent-encoded. Nothing is folded: ids are compared byte for byte.
+// Nothing is folded: ids are compared byte for byte.
 const routerConfig = {
-  maxParamLength: 1152,
+  maxParamLength: SEGMENT_MAX,
   caseSensitive: true,
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { HttpApiBuilder, HttpServer, HttpServerResponse } from "@effect/platform"
+import { HttpApiBuilder, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import {
   ConflictError,
   CurrentActor,
@@ -18,6 +18,7 @@ import { Settings, type SettingsValues } from "../../src/config/Config.ts"
 import { Redaction } from "../../src/config/Redaction.ts"
 import { DaemonLog } from "../../src/http/DaemonLog.ts"
 import { Draining } from "../../src/http/Draining.ts"
+import { BesideApi } from "../../src/http/edge.ts"
 import { ServerInfo } from "../../src/http/ServerInfo.ts"
 import { serve } from "../../src/http/server.ts"
 import { Offer, SystemHandlers } from "../../src/http/system.ts"
@@ -36,6 +37,8 @@ export class Seen extends Context.Tag("test/Seen")<
     readonly dataFolder: string
     /** Done when a stream's handler was left. */
     readonly streamLeft: Deferred.Deferred<void>
+    /** Done when the waiting handler was interrupted. */
+    readonly waiterLeft: Deferred.Deferred<void>
     /** Done when the waiting handler has begun. */
     readonly waiting: Deferred.Deferred<void>
   }
@@ -98,7 +101,7 @@ const sessions = HttpApiBuilder.group(HarnessApi, "sessions", (handlers) =>
             return Effect.zipRight(
               Deferred.succeed(seen.waiting, undefined),
               Effect.zipRight(draining.awaitDraining, absent())
-            )
+            ).pipe(Effect.onInterrupt(() => Deferred.succeed(seen.waiterLeft, undefined)))
           case "who":
             return Effect.map(CurrentActor, (actor) => session(path.server, path.sessionId, "", { actor }))
           default:
@@ -160,6 +163,22 @@ const offer = Layer.succeed(Offer, {
   voice: false
 })
 
+/** Paths beside the API, as the console, voice and other faces will have. */
+const besidePaths = Layer.succeed(BesideApi, [
+  { path: "/", open: true },
+  { path: "/files/*", open: true, raw: true },
+  { path: "/faces/*", open: false }
+])
+const besideRoutes = HttpApiBuilder.Router.use((router) =>
+  Effect.gen(function* () {
+    yield* router.get("/", HttpServerResponse.text("console"))
+    yield* router.post("/files/:name", Effect.flatMap(HttpServerRequest.HttpServerRequest, echo))
+    yield* router.post("/faces/:name", Effect.flatMap(HttpServerRequest.HttpServerRequest, echo))
+  })
+)
+const echo = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.map(Effect.orDie(request.text), (text) => HttpServerResponse.text(text))
+
 /** The edge around stub handlers of the whole API, on a port of its own, with data of its own. */
 export const app = (overrides: Partial<SettingsValues> = {}) =>
   Layer.unwrapScoped(
@@ -186,13 +205,15 @@ export const app = (overrides: Partial<SettingsValues> = {}) =>
         lines: [] as string[],
         dataFolder,
         streamLeft: yield* Deferred.make<void>(),
+        waiterLeft: yield* Deferred.make<void>(),
         waiting: yield* Deferred.make<void>()
       }
       const log = DaemonLog.layer({ level: "trace", format: "plain", write: (line) => seen.lines.push(line) })
       const handlers = Layer.mergeAll(SystemHandlers, sessions, turns, forks, queue, conversation, servers)
       return serve({ lingerMillis: 0 }).pipe(
         Layer.provide(HttpApiBuilder.api(HarnessApi)),
-        Layer.provide(handlers),
+        Layer.provide(Layer.merge(handlers, besideRoutes)),
+        Layer.provide(besidePaths),
         Layer.provide(AuthorizationLayer),
         Layer.provide(offer),
         Layer.provideMerge(Draining.layer),
