@@ -2,6 +2,8 @@ import { HttpRouter } from "@effect/platform"
 import { Authorization, type RequestActor, UnauthorizedError } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 
+export { allows, reachOf, scopeOf } from "./scopes.ts"
+
 /** What the edge let in: who, and for which route. */
 export interface Admission {
   readonly actor: RequestActor

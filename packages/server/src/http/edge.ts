@@ -9,8 +9,7 @@ import {
   type ValidationError
 } from "@harness/protocol"
 import { Clock, Context, Effect, Either, identity, Option } from "effect"
-import { Admitted } from "../auth/Authorization.ts"
-import { allows } from "../auth/scopes.ts"
+import { Admitted, allows } from "../auth/Authorization.ts"
 import { type TokenActor, Tokens } from "../auth/Tokens.ts"
 import { Settings } from "../config/Config.ts"
 import { withBody } from "./body.ts"

@@ -1,7 +1,7 @@
 import { HttpApi, type HttpApiGroup } from "@effect/platform"
 import { Authorization, type Scope } from "@harness/protocol"
 import { Option } from "effect"
-import { reachOf, scopeOf } from "../auth/scopes.ts"
+import { reachOf, scopeOf } from "../auth/Authorization.ts"
 
 /** The longest part of a path the router looks at: an id of 128 characters, each up to 9 when percent-encoded. */
 export const SEGMENT_MAX = 1152
