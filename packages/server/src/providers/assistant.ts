@@ -6,7 +6,7 @@ import type {
 import type { Part } from "@harness/protocol"
 import { Predicate } from "effect"
 import type { Family } from "./facts.ts"
-import { wellFormed, wellFormedJson } from "./text.ts"
+import { isBlank, wellFormed, wellFormedJson } from "./text.ts"
 
 type AssistantPart = LanguageModelV3TextPart | LanguageModelV3ReasoningPart | LanguageModelV3ToolCallPart
 
@@ -50,7 +50,7 @@ export const assistantParts = (content: ReadonlyArray<Part>, family: Family, inT
   const parts: Array<AssistantPart> = []
   let signature: string | undefined
   for (const part of content) {
-    if (part.type === "text" && part.text !== "") parts.push({ type: "text", text: wellFormed(part.text) })
+    if (part.type === "text" && !isBlank(part.text)) parts.push({ type: "text", text: wellFormed(part.text) })
     if (part.type === "reasoning") {
       signature = carried(part, family)
       const reasoning = signature === undefined ? reasoningPart(part, family, inTurn) : undefined

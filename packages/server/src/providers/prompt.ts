@@ -9,7 +9,7 @@ import type { PromptPart } from "@harness/protocol"
 import { assistantParts, toolName } from "./assistant.ts"
 import type { Family, ModelFacts } from "./facts.ts"
 import type { GenerateRequest, ModelMessage } from "./Model.ts"
-import { wellFormed } from "./text.ts"
+import { isBlank, wellFormed } from "./text.ts"
 
 /** Whom a prompt is for. */
 export interface Target {
@@ -48,7 +48,7 @@ const promptPart = (part: PromptPart, { facts }: Target): LanguageModelV3TextPar
 }
 
 const promptParts = (content: ReadonlyArray<PromptPart>, target: Target) =>
-  content.map((part) => promptPart(part, target)).filter((part) => part.type !== "text" || part.text !== "")
+  content.map((part) => promptPart(part, target)).filter((part) => part.type !== "text" || !isBlank(part.text))
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>
 
@@ -88,6 +88,8 @@ const systemText = (request: GenerateRequest, target: Target): string =>
     ? [request.system, jsonWish].filter((part) => part !== "").join("\n\n")
     : request.system
 
+const needsUserFirst = (family: Family): boolean => family === "anthropic" || family === "google"
+
 /** The conversation as a provider package takes it: nothing empty, results in one message behind their calls. */
 export const toPrompt = (request: GenerateRequest, target: Target): LanguageModelV3Prompt => {
   const system = wellFormed(systemText(request, target))
@@ -113,7 +115,10 @@ export const toPrompt = (request: GenerateRequest, target: Target): LanguageMode
       return
     }
     const content = assistantParts(message.content, target.family, index > lastUser)
-    if (content.length > 0) prompt.push({ role: "assistant", content })
+    if (content.length === 0) return
+    const isFirst = prompt.every(({ role }) => role === "system")
+    if (isFirst && needsUserFirst(target.family)) prompt.push({ role: "user", content: [text("(no message)")] })
+    prompt.push({ role: "assistant", content })
   })
   flush()
   return prompt

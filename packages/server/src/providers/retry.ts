@@ -28,7 +28,7 @@ const delayOf = (failure: ModelFailure, attempt: number, baseMillis: number): Ef
 export const withRetries = <R = never>(
   generate: () => Stream.Stream<ModelEvent, ModelFailure>,
   options: {
-    readonly onRetry: (retry: Retry) => Effect.Effect<void, never, R>
+    readonly onRetry: (retry: Retry) => Effect.Effect<unknown, never, R>
     readonly baseMillis?: number
   }
 ): Stream.Stream<ModelEvent, ModelFailure, R> => {

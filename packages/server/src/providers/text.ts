@@ -9,6 +9,9 @@ export const wellFormedJson = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [wellFormed(key), wellFormedJson(item)]))
 }
 
+/** Whether a text has nothing to read; some providers refuse such a block, no model misses it. */
+export const isBlank = (text: string): boolean => text.trim() === ""
+
 const endsInHighHalf = (text: string): boolean => /[\uD800-\uDBFF]$/.test(text)
 
 /** Well-formed deltas out of any: the first half of a pair waits for the delta that brings the second. */

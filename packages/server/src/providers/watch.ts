@@ -15,16 +15,15 @@ export const watchFor = (millis: number, onStall: () => void): Effect.Effect<Wat
     let stalled = false
     let waiting = false
     let last = clock.unsafeCurrentTimeMillis()
-    const look: Effect.Effect<void> = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const silent = waiting ? now - last : 0
-      if (silent >= millis) {
-        stalled = true
-        onStall()
-        return
+    const look = Effect.gen(function* () {
+      for (;;) {
+        const now = yield* Clock.currentTimeMillis
+        const silent = waiting ? now - last : 0
+        if (silent >= millis) break
+        yield* Effect.sleep(millis - silent)
       }
-      yield* Effect.sleep(millis - silent)
-      yield* look
+      stalled = true
+      onStall()
     })
     yield* Effect.forkScoped(look)
     return {

@@ -73,7 +73,8 @@ const deliver = async (response: ServerResponse, bytes: Uint8Array, framing: Fra
 const play = async (request: ScriptedRequest, response: ServerResponse, steps: ReadonlyArray<Step>): Promise<void> => {
   const encode = makeEncoder(dialectOf(request.path))
   let framing: Framing = {}
-  let held = Buffer.alloc(0)
+  const kept: Array<Uint8Array> = []
+  const held = () => Buffer.concat(kept)
   const head = () => {
     if (!response.headersSent) {
       response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" })
@@ -82,7 +83,7 @@ const play = async (request: ScriptedRequest, response: ServerResponse, steps: R
   }
   const out = async (bytes: Uint8Array) => {
     head()
-    if (framing.oneWrite === true) held = Buffer.concat([held, bytes])
+    if (framing.oneWrite === true) kept.push(bytes)
     else await deliver(response, bytes, framing)
   }
   for (const step of steps) {
@@ -103,17 +104,17 @@ const play = async (request: ScriptedRequest, response: ServerResponse, steps: R
         response.end(step.body)
         return
       case "reset":
-        await send(response, held)
+        await send(response, held())
         response.socket?.resetAndDestroy()
         return
       case "cut":
         head()
-        await send(response, held)
+        await send(response, held())
         response.end()
         return
       case "stall":
         if (step.headers) head()
-        await send(response, held)
+        await send(response, held())
         await request.closed
         return
       case "raw":
@@ -127,8 +128,9 @@ const play = async (request: ScriptedRequest, response: ServerResponse, steps: R
   const end = encode({ type: "done" }, framing)
   const isWhole = steps.some((step) => step.type === "finish")
   for (const bytes of isWhole ? end : []) await out(bytes)
+  const whole = held()
   const bytes =
-    framing.noFinalBlank === true ? Buffer.from(held.toString("latin1").replace(/[\r\n]+$/, ""), "latin1") : held
+    framing.noFinalBlank === true ? Buffer.from(whole.toString("latin1").replace(/[\r\n]+$/, ""), "latin1") : whole
   await deliver(response, bytes, framing)
   response.end()
 }

@@ -109,6 +109,19 @@ describe("Anthropic", () => {
     })
   )
 
+  it.scoped("a conversation that an assistant opened gets a user in front", () =>
+    Effect.gen(function* () {
+      const stub = yield* scripted(() => answer)
+      const opening: ModelMessage = { role: "assistant", content: [{ type: "text", text: "Welcome." }] }
+      yield* collect(yield* anthropicOver(stub), ask(opening, user("hi")))
+      const messages = bodyOf(stub)["messages"] as ReadonlyArray<{ role: string }>
+      assert.deepStrictEqual(
+        messages.map((message) => message.role),
+        ["user", "assistant", "user"]
+      )
+    })
+  )
+
   it.scoped("thinking by budget or by effort, as the model has it", () =>
     Effect.gen(function* () {
       const stub = yield* scripted(() => answer)
