@@ -1,0 +1,67 @@
+import type { SubmitPromptRequest, TurnSnapshot, TurnStreamEventValue } from "@harness/protocol"
+import { Effect, Option, Stream } from "effect"
+import type { ClientError } from "./errors.ts"
+import type { FollowOptions, streams } from "./follow.ts"
+import { mint } from "./ids.ts"
+import type { SessionAt, TurnAt } from "./input.ts"
+import type { turns } from "./turns.ts"
+
+/** How to wait for a turn's end. */
+export interface WaitTurn extends TurnAt, FollowOptions {
+  /** Told of every event of the turn's stream, in order. */
+  readonly onEvent?: ((event: TurnStreamEventValue) => Effect.Effect<void>) | undefined
+}
+
+/** A prompt, and how to wait for its turn's end. */
+export type RunTurn = SessionAt &
+  typeof SubmitPromptRequest.Encoded &
+  Omit<WaitTurn, "turnId" | "after"> & {
+    /** Minted when left out. The same id again, with the same prompt, is the same turn. */
+    readonly turnId?: string | undefined
+    /** Giving up waiting also cancels the turn. Otherwise it goes on without us. */
+    readonly cancelOnInterrupt?: boolean | undefined
+  }
+
+const ahead = (error: ClientError) => error._tag === "ConflictError" && error.code === "cursor.ahead"
+
+/** Waiting for turns, over however many connections and restarts of the server. */
+export const waiting = (
+  { submit, get, cancel }: ReturnType<typeof turns>,
+  { followTurn }: ReturnType<typeof streams>
+) => {
+  const terminal = ({ onEvent = () => Effect.void, ...input }: WaitTurn): Effect.Effect<TurnSnapshot, ClientError> =>
+    followTurn(input).pipe(
+      Stream.tap(onEvent),
+      Stream.filterMap((event) => (event.type === "turn.terminal" ? Option.some(event.turn) : Option.none())),
+      Stream.runHead,
+      // The stream ends with a terminal event or with an error: nothing else is an end.
+      Effect.flatMap(
+        Option.match({ onNone: () => Effect.dieMessage("a turn's stream has no end"), onSome: Effect.succeed })
+      )
+    )
+
+  /** The turn at its end. A stream that breaks is never an end. */
+  const waitTurn = (input: WaitTurn): Effect.Effect<TurnSnapshot, ClientError> =>
+    Effect.gen(function* () {
+      const turn = yield* terminal(input)
+      if (turn.turnId === input.turnId) return turn
+      // A steer acts on the turn it joined; if that ended without taking it, it has become a turn of its own.
+      const own = yield* get(input)
+      return own.turnId === input.turnId ? yield* waitTurn({ ...input, after: undefined }) : turn
+    }).pipe(
+      // The server knows less than it told us. From its present state there is still an end to wait for.
+      Effect.catchIf(ahead, () => waitTurn({ ...input, after: undefined }))
+    )
+
+  /** Hands a prompt in and waits for the end of its turn. */
+  const runTurn = ({ turnId, onEvent, onLost, maxDowntime, cancelOnInterrupt = false, ...prompt }: RunTurn) =>
+    Effect.gen(function* () {
+      const at = { server: prompt.server, sessionId: prompt.sessionId, turnId: turnId ?? (yield* mint("turn")) }
+      const run = Effect.zipRight(submit({ ...prompt, ...at }), waitTurn({ ...at, onEvent, onLost, maxDowntime }))
+      return yield* cancelOnInterrupt
+        ? Effect.onInterrupt(run, () => cancel(at).pipe(Effect.timeout("5 seconds"), Effect.ignore))
+        : run
+    })
+
+  return { waitTurn, runTurn }
+}
