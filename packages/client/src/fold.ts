@@ -40,8 +40,12 @@ const whole = (held: TurnSnapshot | undefined, turn: TurnSnapshot): TurnSnapshot
  */
 export const foldTurn = (held: TurnSnapshot | undefined, event: TurnEvent): TurnSnapshot | undefined => {
   switch (event.type) {
-    case "turn.terminal":
-      return held?.turnId === event.turn.turnId ? whole(held, event.turn) : event.turn
+    case "turn.terminal": {
+      const { prompt, ...turn } = event.turn
+      // A turn too long for one event is told without its prompt and oldest parts.
+      if (prompt === undefined) return held?.turnId === turn.turnId ? changed(held, turn) : undefined
+      return whole(held?.turnId === turn.turnId ? held : undefined, { ...turn, prompt })
+    }
     case "turn.snapshot":
     case "session.turn.snapshot": {
       if ("at" in event) return changed(held, event.turn)

@@ -1,4 +1,10 @@
-import type { SubmitPromptRequest, TurnSnapshot, TurnStreamEventValue } from "@harness/protocol"
+import {
+  isTerminal,
+  type SubmitPromptRequest,
+  type TurnChange,
+  type TurnSnapshot,
+  type TurnStreamEventValue
+} from "@harness/protocol"
 import { Effect, Option, Stream } from "effect"
 import type { ClientError } from "./errors.ts"
 import type { FollowOptions, streams } from "./follow.ts"
@@ -29,7 +35,7 @@ export const waiting = (
   { submit, get, cancel }: ReturnType<typeof turns>,
   { followTurn }: ReturnType<typeof streams>
 ) => {
-  const terminal = ({ onEvent = () => Effect.void, ...input }: WaitTurn): Effect.Effect<TurnSnapshot, ClientError> =>
+  const terminal = ({ onEvent = () => Effect.void, ...input }: WaitTurn): Effect.Effect<TurnChange, ClientError> =>
     followTurn(input).pipe(
       Stream.tap(onEvent),
       Stream.filterMap((event) => (event.type === "turn.terminal" ? Option.some(event.turn) : Option.none())),
@@ -43,11 +49,12 @@ export const waiting = (
   /** The turn at its end. A stream that breaks is never an end. */
   const waitTurn = (input: WaitTurn): Effect.Effect<TurnSnapshot, ClientError> =>
     Effect.gen(function* () {
-      const turn = yield* terminal(input)
-      if (turn.turnId === input.turnId) return turn
-      // A steer acts on the turn it joined; if that ended without taking it, it has become a turn of its own.
-      const own = yield* get(input)
-      return own.turnId === input.turnId ? yield* waitTurn({ ...input, after: undefined }) : turn
+      const { prompt, ...ended } = yield* terminal(input)
+      if (ended.turnId === input.turnId && prompt !== undefined) return { ...ended, prompt }
+      // Too long for an event; or a steer, which acts on the turn it joined: if that ended without taking it, it has become
+      // a turn of its own.
+      const turn = yield* get(input)
+      return isTerminal(turn.state) ? turn : yield* waitTurn({ ...input, after: undefined })
     }).pipe(
       // The server knows less than it told us. From its present state there is still an end to wait for.
       Effect.catchIf(ahead, () => waitTurn({ ...input, after: undefined }))
