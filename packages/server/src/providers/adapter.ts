@@ -7,7 +7,7 @@ import type {
 import { Chunk, Clock, Effect, Option, Predicate, Stream } from "effect"
 import { isCut, makeReader } from "./events.ts"
 import type { Family, ModelFacts } from "./facts.ts"
-import { cutOff, failureOf, modelFailure, type Scrub, stalled } from "./failure.ts"
+import { badAnswer, cutOff, failureOf, isUnreasoned, type Scrub, stalled } from "./failure.ts"
 import { providerFetch } from "./framing.ts"
 import type { GenerateRequest, ModelEvent, ModelFailure } from "./Model.ts"
 import { providerOptions } from "./options.ts"
@@ -63,27 +63,33 @@ const callOptions = (
 
 type Pull = Effect.Effect<Chunk.Chunk<ModelEvent>, Option.Option<ModelFailure>>
 
-/** Reads parts until the finish; what comes after it is not waited for. */
-const pullFrom = (
-  next: Effect.Effect<LanguageModelV3StreamPart | undefined, ModelFailure>,
-  failed: (error: unknown) => Effect.Effect<ModelFailure>
-): Pull => {
+const fail = (failure: ModelFailure) => Effect.fail(Option.some(failure))
+
+/**
+ * Reads parts until the finish; what comes after it is not waited for. `ended`: the provider itself said that this is
+ * the end, so a missing reason is no cut.
+ */
+const pullFrom = (options: {
+  readonly next: Effect.Effect<LanguageModelV3StreamPart | undefined, ModelFailure>
+  readonly failed: (error: unknown) => Effect.Effect<ModelFailure>
+  readonly ended: () => boolean
+}): Pull => {
   const read = makeReader()
   let finished = false
   return Effect.gen(function* () {
     if (finished) return yield* Effect.fail(Option.none())
-    const part = yield* Effect.mapError(next, Option.some)
-    if (part === undefined) return yield* Effect.fail(Option.some(cutOff()))
-    if (part.type === "error")
-      return yield* Effect.flatMap(failed(part.error), (failure) => Effect.fail(Option.some(failure)))
-    if (part.type !== "finish") return Chunk.fromIterable(read(part))
-    if (isCut(part)) return yield* Effect.fail(Option.some(cutOff()))
-    if (part.finishReason.unified === "error") {
-      return yield* Effect.fail(
-        Option.some(modelFailure("transient", "provider.bad_answer", "The provider ended the answer with an error."))
-      )
+    const part = yield* Effect.mapError(options.next, Option.some)
+    if (part === undefined) return yield* fail(cutOff())
+    if (part.type === "error") {
+      if (options.ended() && isUnreasoned(part.error)) return Chunk.empty()
+      return yield* Effect.flatMap(options.failed(part.error), fail)
     }
-    finished = true
+    if (part.type === "finish") {
+      const unreasoned = isCut(part)
+      if (unreasoned && !options.ended()) return yield* fail(cutOff())
+      if (!unreasoned && part.finishReason.unified === "error") return yield* fail(badAnswer())
+      finished = true
+    }
     return Chunk.fromIterable(read(part))
   })
 }
@@ -117,14 +123,21 @@ export const generateWith =
             Effect.ensuring(Effect.sync(() => watch.waits(false))),
             Effect.catchAll((error) => Effect.flatMap(failed(error), Effect.fail))
           )
+        let ended = false
+        const fetch = providerFetch({
+          onBytes: watch.onBytes,
+          onDone: () => {
+            ended = true
+          }
+        })
         const answer = yield* wait(() =>
-          source.connect(providerFetch(watch.onBytes)).doStream(callOptions(request, source, controller.signal))
+          source.connect(fetch).doStream(callOptions(request, source, controller.signal))
         )
         const reader = answer.stream.getReader()
         const next = Effect.map(
           wait(() => reader.read()),
           (result) => (result.done ? undefined : result.value)
         )
-        return Stream.repeatEffectChunkOption(pullFrom(next, failed))
+        return Stream.repeatEffectChunkOption(pullFrom({ next, failed, ended: () => ended }))
       })
     )

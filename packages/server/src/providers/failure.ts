@@ -128,6 +128,14 @@ export const stalled = (millis: number): ModelFailure =>
 export const cutOff = (): ModelFailure =>
   modelFailure("transient", "provider.cut", "The provider's answer was cut off.")
 
+/** The provider gave up on the answer in its own words. */
+export const badAnswer = (): ModelFailure =>
+  modelFailure("transient", "provider.bad_answer", "The provider ended the answer with an error.")
+
+/** Whether a package complains that the stream ended without a finish reason. */
+export const isUnreasoned = (error: unknown): boolean =>
+  AISDKError.isInstance(error) && error.message.includes("without a finish reason")
+
 const codeOfCause = (error: unknown, depth = 0): string | undefined => {
   const code = field(error, "code")
   if (typeof code === "string" && /^[A-Z0-9_]{3,40}$/.test(code)) return code
@@ -166,7 +174,7 @@ export const failureOf = (error: unknown, options: { readonly scrub: Scrub; read
     if (/InvalidPrompt|InvalidArgument/.test(error.name)) {
       return modelFailure("permanent", "provider.unsupported", "The provider cannot take this request.")
     }
-    if (/without a finish reason/.test(error.message)) return cutOff()
+    if (isUnreasoned(error)) return cutOff()
     return modelFailure("transient", "provider.bad_response", "The provider's answer could not be read.")
   } else if (error instanceof Error) {
     return lost(error)

@@ -3,12 +3,19 @@ const CR = 13
 const ERROR_BODY_MAX = 65_536
 const DONE = ["data: [DONE]", "data:[DONE]"]
 
+/** Told of what the wire brings. */
+export interface Listener {
+  readonly onBytes: () => void
+  /** The provider said `[DONE]`. */
+  readonly onDone: () => void
+}
+
 /**
  * Server-sent events as any parser takes them: every line ends in LF whatever it ended in, the last event has its
  * blank line, and `[DONE]` is the end even where the provider keeps the connection open. Works on bytes, so that a
  * character cut by a chunk border stays whole.
  */
-export const normaliseEvents = (onBytes: () => void): TransformStream<Uint8Array, Uint8Array> => {
+export const normaliseEvents = ({ onBytes, onDone }: Listener): TransformStream<Uint8Array, Uint8Array> => {
   let afterCr = false
   let line = ""
   return new TransformStream({
@@ -31,6 +38,7 @@ export const normaliseEvents = (onBytes: () => void): TransformStream<Uint8Array
         const done = DONE.includes(line)
         line = ""
         if (!done) continue
+        onDone()
         controller.enqueue(out.subarray(0, length))
         controller.enqueue(new Uint8Array([LF]))
         controller.terminate()
@@ -58,15 +66,17 @@ const atMost = (max: number, onBytes: () => void): TransformStream<Uint8Array, U
 
 /**
  * The `fetch` that provider packages get: answers are normalised, error bodies bounded, each piece that arrives is
- * told to `onBytes`, and no redirect is followed, since it would take the key along.
+ * told to the listener, and no redirect is followed, since it would take the key along.
  */
 export const providerFetch =
-  (onBytes: () => void): typeof globalThis.fetch =>
+  (listener: Listener): typeof globalThis.fetch =>
   (input, init) =>
     globalThis.fetch(input, { ...init, redirect: "manual" }).then((response) => {
-      onBytes()
+      listener.onBytes()
       if (response.body === null) return response
-      const body = response.body.pipeThrough(response.ok ? normaliseEvents(onBytes) : atMost(ERROR_BODY_MAX, onBytes))
+      const body = response.body.pipeThrough(
+        response.ok ? normaliseEvents(listener) : atMost(ERROR_BODY_MAX, listener.onBytes)
+      )
       return new Response(body, {
         status: response.status,
         statusText: response.statusText,

@@ -62,6 +62,18 @@ describe("server-sent events from a provider", () => {
     })
   )
 
+  it.scoped("[DONE] is an end even where no reason was given", () =>
+    Effect.gen(function* () {
+      const events = yield* said(() => [
+        { type: "text", text: "hi" },
+        { type: "raw", bytes: "data: [DONE]\n\n" },
+        { type: "cut" }
+      ])
+      assert.strictEqual(textOf(events), "hi")
+      assert.strictEqual(finishOf(events).finishReason, "other")
+    })
+  )
+
   it.scoped("a line of one megabyte is one delta", () =>
     Effect.gen(function* () {
       const long = "漢字🌍".repeat(130_000)
