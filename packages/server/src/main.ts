@@ -123,7 +123,9 @@ export const startServer = (settings: SettingsValues, output: LogOutput) =>
       }
       return running
     })
-    return yield* Effect.provide(about, context)
+    const running = yield* Effect.provide(about, context)
+    yield* Effect.logInfo("listening").pipe(Effect.annotateLogs({ url: running.url, release: RELEASE }))
+    return running
   })
 
 const urlOf = (address: HttpServer.Address): string => {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Cursor, SessionId, TurnId } from "../ids.ts"
-import { TurnSnapshot } from "../schema/Turn.ts"
+import { TurnChange, TurnSnapshot } from "../schema/Turn.ts"
 import { previewEnvelope, turnEnvelope } from "./envelope.ts"
 import { turnFacts, turnPreviews } from "./turnFacts.ts"
 
@@ -22,8 +22,11 @@ export const TurnSnapshotEvent = Schema.Union(
 ).annotations({ identifier: "TurnSnapshotEvent" })
 export type TurnSnapshotEventValue = typeof TurnSnapshotEvent.Type
 
-/** The last event of a turn's stream: the turn, whole. Without `id` when it lies behind the reader's cursor. */
-export const TurnTerminalEvent = fact("turn.terminal", { turn: TurnSnapshot }).annotations({
+/**
+ * The last event of a turn's stream: the turn, whole; of one too long for an event, without its prompt and oldest parts.
+ * Without `id` when it lies behind the reader's cursor.
+ */
+export const TurnTerminalEvent = fact("turn.terminal", { turn: TurnChange }).annotations({
   identifier: "TurnTerminalEvent"
 })
 /** The turn began its first step. */

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream"
-import { HttpServerResponse } from "@effect/platform"
+import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, FiberId } from "effect"
 import { type Sink, SinkClosed } from "../log/follow.ts"
 
@@ -14,6 +15,7 @@ const headers = {
 
 /** A response body that takes bytes from outside and says when it has room. */
 class Outlet extends Readable {
+  private full = false
   private room: (() => void) | undefined
 
   constructor() {
@@ -22,18 +24,25 @@ class Outlet extends Readable {
 
   private drained(): void {
     const { room } = this
+    this.full = false
     this.room = undefined
     room?.()
   }
+
+  /** Waits for room when there is none left; a reader that makes none in time is given up. */
+  private readonly drain = Effect.async<void>((resume) => {
+    if (this.full) this.room = () => resume(Effect.void)
+    else resume(Effect.void)
+  }).pipe(Effect.timeoutFail({ duration: STALLED, onTimeout: () => new SinkClosed() }))
 
   readonly sink: Sink = {
     write: (bytes) =>
       Effect.suspend(() => {
         if (this.destroyed) return Effect.fail(new SinkClosed())
-        if (bytes.length === 0 || this.push(bytes)) return Effect.void
-        return Effect.async<void>((resume) => {
-          this.room = () => resume(Effect.void)
-        }).pipe(Effect.timeoutFail({ duration: STALLED, onTimeout: () => new SinkClosed() }))
+        if (bytes.length === 0) return Effect.void
+        this.full = true
+        if (this.push(bytes)) this.full = false
+        return this.full ? this.drain : Effect.void
       })
   }
 }
@@ -45,9 +54,12 @@ class Outlet extends Readable {
 export const eventStream = (
   run: (sink: Sink) => Effect.Effect<void, SinkClosed>,
   until: Effect.Effect<void>
-): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest> =>
   Effect.gen(function* () {
     const outlet = new Outlet()
+    const response = NodeHttpServerRequest.toServerResponse(yield* HttpServerRequest.HttpServerRequest)
+    // Also when the body is never asked for: a HEAD, or a reader that left before the first byte.
+    response.on("close", () => outlet.destroy())
     const fiber = yield* run(outlet.sink).pipe(
       Effect.raceFirst(until),
       Effect.matchCauseEffect({

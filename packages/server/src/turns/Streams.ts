@@ -1,4 +1,11 @@
-import type { SessionId, TurnId, TurnSnapshot } from "@harness/protocol"
+import {
+  MAX_WIRE_BYTES,
+  type SessionId,
+  type TurnChange,
+  type TurnId,
+  type TurnPart,
+  type TurnSnapshot
+} from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import type { Frame } from "../log/Channel.ts"
 import { isTerminalRow, type LogRow, plainFrame, serverFrame, sessionFrame, turnFrame } from "../log/fact.ts"
@@ -7,6 +14,7 @@ import { Hub } from "../log/Hub.ts"
 import { LogRepo } from "../log/LogRepo.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
+import { toTimestamp } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
 import { Turns } from "./Turns.ts"
 import { TurnsRepo } from "./TurnsRepo.ts"
@@ -19,6 +27,28 @@ const toFrames = (rows: ReadonlyArray<LogRow>, frameOf: (row: LogRow) => Frame):
   rows.map((row) => (row.body === "" ? { text: "", position: frameOf(row).position } : frameOf(row)))
 
 const grows = (turn: TurnSnapshot): boolean => turn.parts.some((part) => "done" in part && !part.done)
+
+/** Room for the envelope of an event. */
+const ENVELOPE_BYTES = 4_096
+
+/**
+ * A turn as one event can carry it: when it is too long the prompt goes first, then the oldest parts. A reader of the
+ * stream has had them, and `GET` has them all.
+ */
+const fitting = (turn: TurnSnapshot): TurnChange => {
+  const room = MAX_WIRE_BYTES - ENVELOPE_BYTES
+  const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+  if (bytes(turn) <= room) return turn
+  const { prompt: _, ...change } = turn
+  let left = room - bytes({ ...change, parts: [] })
+  const parts: Array<TurnPart> = []
+  for (const part of turn.parts.toReversed()) {
+    left -= bytes(part) + 1
+    if (left < 0) break
+    parts.unshift(part)
+  }
+  return { ...change, parts }
+}
 
 const make = Effect.gen(function* () {
   const { server } = yield* Home
@@ -73,13 +103,17 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const held = row.turnId === null ? undefined : yield* turnRows.find(row.sessionId, row.turnId)
       const envelope = JSON.parse(`{${row.body === "" ? '"turn":null}' : row.body}`)
-      const turn = held === undefined ? envelope.turn : yield* turns.whole(held)
+      const turn = held === undefined ? envelope.turn : fitting(yield* turns.whole(held))
       return plainFrame("turn.terminal", { ...envelope, turn }, withId ? (row.revision ?? undefined) : undefined)
     })
 
   const turn = (sessionId: SessionId, turnId: TurnId): Source => ({
     subscribe: () => hub.turn(sessionId, turnId),
-    head: Effect.suspend(() => log.turnHead(sessionId, turnId, hub.published())),
+    head: Effect.gen(function* () {
+      const head = yield* log.turnHead(sessionId, turnId, hub.published())
+      // A turn that a fork took over has no rows of its own, and stands at its end.
+      return head > 0 ? head : ((yield* turnRows.find(sessionId, turnId))?.revision ?? 0)
+    }),
     page: (after, upTo) =>
       Effect.map(log.turnPage(sessionId, turnId, after, upTo), (rows) =>
         toFrames(rows, (row) => ({
@@ -107,8 +141,10 @@ const make = Effect.gen(function* () {
         if (row === undefined || row.settledAt === null || row.revision > position) return undefined
         const [last] = yield* log.turnPage(sessionId, turnId, row.revision - 1, row.revision)
         if (last !== undefined) return yield* terminal(last, false)
-        // A turn that a fork took over has no rows of its own.
-        return plainFrame("turn.terminal", { sessionId, turnId, revision: row.revision, turn: yield* turns.whole(row) })
+        const { acceptedCursor: cursor, attempt, revision, settledAt } = row
+        const at = toTimestamp(settledAt)
+        const turn = fitting(yield* turns.whole(row))
+        return plainFrame("turn.terminal", { sessionId, cursor, at, turnId, revision, attempt, turn })
       })
   })
 

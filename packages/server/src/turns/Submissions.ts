@@ -77,8 +77,12 @@ const make = Effect.gen(function* () {
       const configured = session === undefined ? prepared?.configuration.model : configurationOf(session).model
       const model = request.model ?? configured ?? (yield* models.defaultModel)
       const resolved = yield* models.resolve(model)
-      const ignored =
-        options.thinking !== undefined && !resolved.thinkingLevels.includes(options.thinking) ? ["thinking"] : []
+      const ignored = [
+        ...(options.thinking !== undefined && !resolved.thinkingLevels.includes(options.thinking) ? ["thinking"] : []),
+        // Known, and not kept yet: better said than passed over.
+        ...(options.output?.type === "json" ? ["output"] : []),
+        ...(options.budget === undefined ? [] : ["budget"])
+      ]
       const turn: PreparedTurn = { hash: submitHash(request), model, options, ignored, session: prepared }
       return turn
     })

@@ -1,6 +1,6 @@
 import { type Actor, EntryId, type PromptPart, type TurnPart } from "@harness/protocol"
 import { Effect } from "effect"
-import { HistoryRepo } from "../history/HistoryRepo.ts"
+import { HistoryRepo, mintEntryId } from "../history/HistoryRepo.ts"
 import type { Tx } from "../log/Commit.ts"
 import type { Hub } from "../log/Hub.ts"
 import { record } from "./record.ts"
@@ -34,9 +34,6 @@ export const addSteer = (tx: Tx, hub: typeof Hub.Service, into: TurnRow, steer: 
   Effect.gen(function* () {
     const n = yield* nextPart(tx, hub, into)
     const { alias } = steer
-    if (alias !== undefined) {
-      yield* TurnsRepo.insert(tx, { ...alias, state: "steered", joined: into.turnId })
-    }
     yield* record(tx, {
       from: into,
       turn: into,
@@ -48,6 +45,9 @@ export const addSteer = (tx: Tx, hub: typeof Hub.Service, into: TurnRow, steer: 
       [into.sessionId, into.sessionId]
     )
     const cursor = session?.cursor ?? 0
+    if (alias !== undefined) {
+      yield* TurnsRepo.insert(tx, { ...alias, state: "steered", joined: into.turnId, acceptedCursor: cursor })
+    }
     yield* TurnsRepo.insertSteer(tx, into.sessionId, {
       entryId: steer.entryId,
       turnId: into.turnId,
@@ -67,7 +67,10 @@ const takeOne = (tx: Tx, turn: TurnRow, steer: SteerRow) =>
     yield* TurnsRepo.settleSteer(tx, turn.sessionId, steer.entryId, "applied")
     const alias = steer.alias === 1 ? yield* TurnsRepo.find(tx, turn.sessionId, steer.entryId) : undefined
     const prompt = alias === undefined ? undefined : promptOf(alias)
-    const entryId = EntryId.make(steer.entryId)
+    const named = EntryId.make(steer.entryId)
+    // An entry of the caller's may have the id of a prompt that joined.
+    const taken = (yield* HistoryRepo.find(tx, turn.sessionId, named)) !== undefined
+    const entryId = taken ? mintEntryId(tx.now) : named
     yield* HistoryRepo.appendEntry(tx, {
       sessionId: turn.sessionId,
       entryId,
@@ -75,7 +78,7 @@ const takeOne = (tx: Tx, turn: TurnRow, steer: SteerRow) =>
       role: prompt?.role ?? "user",
       body: { content: steerContent(steer), custom: prompt?.custom }
     })
-    return partOf(steer.n, entryId, steerContent(steer), true)
+    return partOf(steer.n, named, steerContent(steer), true)
   })
 
 /** Moves what was said meanwhile into the history, before a step. Answers the turn as it then is. */
