@@ -6,6 +6,9 @@ import { type Held, Progress } from "../turns/Progress.ts"
 /** Turns of one process that run at the same time; more wait their turn, first come, first served. */
 const RUNNING_MAX = 256
 
+/** Between two tries of a turn that could be neither run nor ended. */
+const BREATH = "1 second"
+
 /** How a turn is run; the loop knows. */
 export class Runner extends Context.Tag("@harness/server/Runner")<
   Runner,
@@ -79,20 +82,32 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
               retryable: false
             }
           })
-        ).pipe(Effect.catchAllCause((second) => Effect.logError("a broken turn could not be ended", second)))
+        ).pipe(
+          // Most likely the disk: the turn is taken up again, and not in a hurry.
+          Effect.catchAllCause((second) =>
+            Effect.zipRight(Effect.logError("a broken turn could not be ended", second), Effect.sleep(BREATH))
+          )
+        )
 
       const drain = (sessionId: string, here: Busy): Effect.Effect<void> =>
         Effect.gen(function* () {
           for (;;) {
             here.again = false
             const ran = yield* oneTurn(sessionId, here)
-            if (!ran && !here.again) return
+            if (ran || here.again) continue
+            // In one breath with the look at the bell: whoever rings from now on starts a fiber.
+            busy.delete(sessionId)
+            return
           }
         }).pipe(
           Effect.catchAllCause((cause) =>
             Cause.isInterruptedOnly(cause) ? Effect.void : Effect.logError("a session's engine broke", cause)
           ),
-          Effect.ensuring(Effect.sync(() => busy.delete(sessionId)))
+          Effect.ensuring(
+            Effect.sync(() => {
+              if (busy.get(sessionId) === here) busy.delete(sessionId)
+            })
+          )
         )
 
       const wake = (sessionId: string) => {
