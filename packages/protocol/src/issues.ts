@@ -6,6 +6,9 @@ export interface SchemaIssue {
   readonly reason: string
 }
 
+/** The reason given for a field nobody asked for. */
+export const unknownField = "is not known here"
+
 interface Found {
   readonly path: ReadonlyArray<PropertyKey>
   readonly reason: string
@@ -87,7 +90,7 @@ const collect = (issue: ParseResult.ParseIssue, at: ReadonlyArray<PropertyKey>):
     case "Missing":
       return [{ path: at, reason: "is missing", literal: AST.isLiteral(issue.ast.type) }]
     case "Unexpected":
-      return [{ path: at, reason: "is not known here", literal: false }]
+      return [{ path: at, reason: unknownField, literal: false }]
     case "Forbidden":
       return [{ path: at, reason: "is not allowed here", literal: false }]
     case "Type":

@@ -1,7 +1,7 @@
 import { type HttpApiError, HttpApiSchema } from "@effect/platform"
 import { Effect, Option, type ParseResult, Schema, SchemaAST } from "effect"
 import { ValidationError } from "./errors.ts"
-import { type SchemaIssue, schemaIssues } from "./issues.ts"
+import { type SchemaIssue, schemaIssues, unknownField } from "./issues.ts"
 import { WholeNumber } from "./schema/Query.ts"
 import { strict } from "./strict.ts"
 
@@ -54,7 +54,9 @@ const cursorKeys = new Set(["afterCursor", "afterRevision", "afterServerCursor",
 
 const invalid = (issues: ReadonlyArray<SchemaIssue>) =>
   new ValidationError({
-    code: issues.some((issue) => cursorKeys.has(issue.path)) ? "cursor.invalid" : "request.invalid",
+    code: issues.some((issue) => cursorKeys.has(issue.path) && issue.reason !== unknownField)
+      ? "cursor.invalid"
+      : "request.invalid",
     message: issues.map((issue) => `${issue.path === "" ? "the request" : issue.path} ${issue.reason}`).join("; "),
     details: { issues }
   })
