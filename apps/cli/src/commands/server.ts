@@ -1,0 +1,33 @@
+import { loadSettings, type SettingsFlags, startServer } from "@harness/server"
+import { Effect } from "effect"
+import type { Running } from "../command.ts"
+import { failed, misused } from "../failures.ts"
+import { serverLines } from "../render/server.ts"
+import { Surroundings } from "../Surroundings.ts"
+
+/** Draining ends by itself well before this. What was acknowledged is on the disk, so that a hard end loses nothing. */
+const END_WITHIN = "9 seconds"
+
+/** Runs a server until somebody stops it. */
+export const server = (flags: SettingsFlags): Running =>
+  Effect.gen(function* () {
+    const { cwd, env, err, home, out, pid, stopped } = yield* Surroundings
+    const settings = yield* loadSettings({ flags, env, cwd, home }).pipe(
+      Effect.mapError(({ key, message, reason, source }) =>
+        source === "command line"
+          ? misused(`${key} ${reason}`)
+          : failed({ code: "settings.invalid", message, details: { key, source } })
+      )
+    )
+    const serving = startServer(settings, { format: "plain", write: (line) => err.push(`${line}\n`) }).pipe(
+      Effect.mapError((error) =>
+        failed({ code: "code" in error ? error.code : "server.start", message: error.message })
+      ),
+      Effect.flatMap((running) => out.write(serverLines(running, pid, out.style))),
+      Effect.zipRight(Effect.never)
+    )
+    yield* Effect.raceFirst(
+      Effect.disconnect(Effect.scoped(Effect.raceFirst(serving, stopped))),
+      Effect.flatMap(stopped, () => Effect.sleep(END_WITHIN))
+    )
+  })

@@ -1,0 +1,122 @@
+import { foldTurn, textChanges } from "@harness/client"
+import type { TurnPart, TurnSnapshot, TurnStreamEventValue } from "@harness/protocol"
+import type { Writer } from "../Surroundings.ts"
+import { harmless, oneLine } from "./text.ts"
+import { callLine, settledLine } from "./tools.ts"
+
+/** Text for one of the two streams. */
+export interface Piece {
+  readonly to: "out" | "err"
+  readonly text: string
+}
+
+const settled = new Set(["completed", "failed", "rejected", "cancelled", "interrupted"])
+
+const other = { out: "err", err: "out" } as const
+
+/**
+ * A turn as a person reads it: the answer on one stream, everything around it on the other. Both may be one screen, so it
+ * remembers where a line is still open.
+ */
+export class Transcript {
+  private turn: TurnSnapshot | undefined
+  private readonly writers: { readonly out: Writer; readonly err: Writer }
+  private readonly oneScreen: boolean
+  private readonly open = { out: false, err: false }
+  /** The part whose text is being shown. */
+  private part: string | undefined
+
+  constructor(out: Writer, err: Writer) {
+    this.writers = { out, err }
+    this.oneScreen = out.isTerminal && err.isTerminal
+  }
+
+  /** What has to be shown after one more event. */
+  take(event: TurnStreamEventValue): ReadonlyArray<Piece> {
+    const before = this.turn
+    const after = foldTurn(before, event)
+    const asked = event.type === "turn.approval.requested" ? this.line(`? may it ${oneLine(event.request.title)}`) : []
+    if (after === undefined || after === before) return asked
+    this.turn = after
+    return [...asked, ...this.states(before, after), ...this.texts(before, after), ...this.others(before, after)]
+  }
+
+  /** The end: no line stays open. */
+  end(): ReadonlyArray<Piece> {
+    return [...this.close("out"), ...this.close("err")]
+  }
+
+  private states(before: TurnSnapshot | undefined, after: TurnSnapshot): ReadonlyArray<Piece> {
+    const pieces: Array<Piece> = []
+    if (before !== undefined && after.attempt > before.attempt) {
+      pieces.push(...this.line(`! the server was restarted; this is attempt ${after.attempt}`))
+    }
+    if (before?.state === after.state) return pieces
+    if (after.state === "queued") pieces.push(...this.line("… queued behind the session's other turns"))
+    if (after.state === "waiting") pieces.push(...this.line("… waiting for something from outside"))
+    return pieces
+  }
+
+  private texts(before: TurnSnapshot | undefined, after: TurnSnapshot): ReadonlyArray<Piece> {
+    return textChanges(before, after).flatMap(({ kind, offset, partId, text }) => {
+      const to = kind === "reasoning" ? "err" : "out"
+      const shown = before?.parts.find((part) => part.partId === partId)
+      const held = shown !== undefined && "text" in shown ? shown.text.length : 0
+      const taken = offset < held ? this.line("! part of the answer was lost; it goes on from before that") : []
+      const fresh = partId === this.part && taken.length === 0 ? [] : this.close(to)
+      this.part = partId
+      return [...taken, ...fresh, ...this.write(to, text, kind === "reasoning")]
+    })
+  }
+
+  private others(before: TurnSnapshot | undefined, after: TurnSnapshot): ReadonlyArray<Piece> {
+    return after.parts.flatMap((part) => {
+      const old = before?.parts.find(({ partId }) => partId === part.partId)
+      return old === part ? [] : this.other(old, part)
+    })
+  }
+
+  private other(old: TurnPart | undefined, part: TurnPart): ReadonlyArray<Piece> {
+    const { style } = this.writers.err
+    switch (part.type) {
+      case "tool": {
+        const asked = old === undefined ? this.line(callLine(part.name, part.arguments, style), false) : []
+        const was = old?.type === "tool" ? old.state : undefined
+        if (!settled.has(part.state) || (was !== undefined && settled.has(was))) return asked
+        return [...asked, ...this.line(settledLine(part.name, part.state, part.result?.content ?? [], style), false)]
+      }
+      case "notice":
+        return old === undefined ? this.line(`! ${oneLine(part.message, 400)}`) : []
+      case "question":
+        return old === undefined
+          ? this.line(`? ${part.questions.map(({ question }) => oneLine(question)).join(" ")}`)
+          : []
+      case "steer":
+        return part.applied && !(old?.type === "steer" && old.applied) ? this.line("+ said meanwhile, and heard") : []
+      default:
+        return []
+    }
+  }
+
+  /** A line beside the answer. */
+  private line(text: string, dim = true): ReadonlyArray<Piece> {
+    this.part = undefined
+    const { style } = this.writers.err
+    return [...this.close("err"), ...this.write("err", `${dim ? style.dim(text) : text}\n`, false, true)]
+  }
+
+  private write(to: "out" | "err", text: string, dim: boolean, own = false): ReadonlyArray<Piece> {
+    if (text === "") return []
+    const { isTerminal, style } = this.writers[to]
+    const before = this.oneScreen ? this.close(other[to]) : []
+    const safe = isTerminal && !own ? harmless(text) : text
+    this.open[to] = !text.endsWith("\n")
+    return [...before, { to, text: dim ? style.dim(safe) : safe }]
+  }
+
+  private close(to: "out" | "err"): ReadonlyArray<Piece> {
+    if (!this.open[to]) return []
+    this.open[to] = false
+    return [{ to, text: "\n" }]
+  }
+}
