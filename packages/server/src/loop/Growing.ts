@@ -16,8 +16,12 @@ interface GrowingPart {
   block: string | undefined
   text: string
   saved: number
-  signature?: string
 }
+
+/** A piece of the answer as the history keeps it: what a part shows, and what no part does. */
+type Piece =
+  | { readonly _tag: "Part"; readonly part: GrowingPart; signature?: string }
+  | { readonly _tag: "Hidden"; readonly content: Part }
 
 const kindOf = (part: TurnPart): Kind | undefined =>
   part.type === "text" || part.type === "reasoning" || part.type === "refusal" ? part.type : undefined
@@ -25,7 +29,8 @@ const kindOf = (part: TurnPart): Kind | undefined =>
 /** What one step has said so far: told to the readers as it comes, kept in the database in pieces. */
 export class Growing {
   private readonly parts: Array<GrowingPart> = []
-  private readonly redacted: Array<Part> = []
+  private readonly pieces: Array<Piece> = []
+  private wasCut = false
   private readonly hub: typeof Hub.Service
   private readonly turn: TurnRow
   private readonly step: number
@@ -38,8 +43,15 @@ export class Growing {
     for (const { n, part } of held) {
       const kind = kindOf(part)
       if (kind === undefined || !("text" in part)) continue
-      this.parts.push({ kind, n, block: undefined, text: part.text, saved: part.text.length })
+      this.add({ kind, n, block: undefined, text: part.text, saved: part.text.length })
+      this.wasCut = true
     }
+  }
+
+  private add(part: GrowingPart): GrowingPart {
+    this.parts.push(part)
+    this.pieces.push({ _tag: "Part", part })
+    return part
   }
 
   /** True once anything was said: from here on a cut answer is gone on with, not asked for again. */
@@ -49,6 +61,7 @@ export class Growing {
 
   /** The answer was cut off: what the model says next goes on in the same text. */
   cut(): void {
+    this.wasCut = true
     for (const part of this.parts) part.block = undefined
   }
 
@@ -82,21 +95,34 @@ export class Growing {
         this.grow("refusal", event.block, event.delta)
         break
       case "ReasoningEnd": {
-        const part = this.parts.findLast((held) => held.kind === "reasoning" && held.block === event.block)
-        if (part !== undefined && event.signature !== undefined) part.signature = event.signature
+        const { block, signature } = event
+        if (signature === undefined) break
+        const held = this.pieces.findLast(
+          (piece) => piece._tag === "Part" && piece.part.kind === "reasoning" && piece.part.block === block
+        )
+        if (held?._tag === "Part") held.signature = signature
+        else this.pieces.push({ _tag: "Hidden", content: { type: "reasoning", text: "", signature } })
         break
       }
       case "RedactedReasoning":
-        this.redacted.push({ type: "redacted_reasoning", data: event.data })
+        this.pieces.push({ _tag: "Hidden", content: { type: "redacted_reasoning", data: event.data } })
     }
   }
 
-  private grow(kind: Kind, block: string, delta: string): void {
-    if (delta === "") return
-    const last = this.parts.at(-1)
-    const goesOn =
-      last !== undefined && last.kind === kind && last.text.length < PART_MAX && (last.block ?? block) === block
-    const part = goesOn ? last : this.begin(kind, block)
+  private grow(kind: Kind, block: string, text: string): void {
+    for (let rest = text; rest !== ""; ) {
+      const last = this.parts.at(-1)
+      const goesOn =
+        last !== undefined && last.kind === kind && last.text.length < PART_MAX && (last.block ?? block) === block
+      const part = goesOn ? last : this.begin(kind, block)
+      const delta = headOf(rest, PART_MAX - part.text.length)
+      this.tell(part, delta)
+      rest = rest.slice(delta.length)
+    }
+  }
+
+  private tell(part: GrowingPart, delta: string): void {
+    const { kind } = part
     const offset = part.text.length
     part.text += delta
     const { sessionId, turnId, attempt } = this.turn
@@ -105,9 +131,7 @@ export class Growing {
 
   private begin(kind: Kind, block: string): GrowingPart {
     const n = this.hub.live.takePart(this.turn.sessionId, this.turn.turnId) ?? 1
-    const part = { kind, n, block, text: "", saved: 0 }
-    this.parts.push(part)
-    return part
+    return this.add({ kind, n, block, text: "", saved: 0 })
   }
 
   private row(part: GrowingPart, text: string, done: boolean): PartRow {
@@ -136,17 +160,41 @@ export class Growing {
     return this.parts.map((part) => this.row(part, part.text, done))
   }
 
-  /** The answer as the history keeps it. */
+  /** The answer as the history keeps it: pieces of one block are one again, a signature covers them all. */
   content(): ReadonlyArray<Part> {
-    const said = this.parts.flatMap((part): ReadonlyArray<Part> => {
-      if (part.text === "") return []
-      if (part.kind !== "reasoning") return [{ type: "text", text: part.text }]
-      // Reasoning that was cut off has no signature, and nobody takes it back.
-      if (part.block === undefined) return []
-      return [
-        { type: "reasoning", text: part.text, ...(part.signature === undefined ? {} : { signature: part.signature }) }
-      ]
-    })
-    return [...this.redacted, ...said]
+    const said: Array<Part> = []
+    let before: GrowingPart | undefined
+    for (const piece of this.pieces) {
+      const part = piece._tag === "Part" ? piece.part : undefined
+      // Reasoning around a cut stands where no provider takes it back.
+      const dropped = this.wasCut && part?.kind !== "text" && part?.kind !== "refusal"
+      if (dropped || part?.text === "") continue
+      const content = piece._tag === "Hidden" ? piece.content : contentOf(piece.part, piece.signature)
+      const last = said.at(-1)
+      if (last !== undefined && part !== undefined && before !== undefined && sameBlock(before, part)) {
+        said[said.length - 1] = joined(last, content)
+      } else said.push(content)
+      before = part
+    }
+    return said
   }
+}
+
+const sameBlock = (a: GrowingPart, b: GrowingPart): boolean => a.kind === b.kind && a.block === b.block
+
+const contentOf = (part: GrowingPart, signature: string | undefined): Part =>
+  part.kind === "reasoning"
+    ? { type: "reasoning", text: part.text, ...(signature === undefined ? {} : { signature }) }
+    : { type: "text", text: part.text }
+
+const joined = (before: Part, after: Part): Part =>
+  "text" in before && "text" in after ? { ...after, text: before.text + after.text } : after
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+/** As much of a text as there is room for, whole characters only; at least one. */
+const headOf = (text: string, room: number): string => {
+  if (text.length <= room) return text
+  const end = isHighSurrogate(text.charCodeAt(room - 1)) ? room - 1 : room
+  return text.slice(0, Math.max(end, 2))
 }
