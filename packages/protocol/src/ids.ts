@@ -1,10 +1,9 @@
 import { Schema } from "effect"
-
-const callerChosen = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+import { idForm } from "./idForm.ts"
 
 /** An id the caller chooses: compared byte for byte, nothing folded or sanitised. */
 const chosen = <const B extends string>(brand: B) =>
-  Schema.String.pipe(Schema.pattern(callerChosen), Schema.brand(brand), Schema.annotations({ identifier: brand }))
+  Schema.String.pipe(Schema.pattern(idForm), Schema.brand(brand), Schema.annotations({ identifier: brand }))
 
 /** An id the server mints: `<prefix>_<26 character ULID>`. */
 const minted = <const P extends string, const B extends string>(prefix: P, brand: B) =>

@@ -51,6 +51,9 @@ const pageParameters: ReadonlyArray<Json> = [
   { name: "before", in: "query", required: false, schema: ref("PageCursor"), description: "not together with after" }
 ]
 
+// Their queries are unions, which are not listed parameter by parameter.
+const paged = new Set(["turns.listTurns", "compactions.listCompactions"])
+
 const operation = (op: Node): Node => {
   const id = String(op["operationId"])
   const event = streams.get(id)
@@ -61,7 +64,7 @@ const operation = (op: Node): Node => {
   const request = requestSchema(isNode(content) ? content["schema"] : undefined)
   return {
     ...op,
-    parameters: id === "turns.listTurns" ? [...parameters, ...pageParameters] : parameters,
+    parameters: paged.has(id) ? [...parameters, ...pageParameters] : parameters,
     responses:
       event === undefined
         ? responses

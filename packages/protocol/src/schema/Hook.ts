@@ -17,7 +17,7 @@ export type HookPoint = typeof HookPoint.Type
 /** What an unanswered hook means. */
 export const HookOnError = Schema.Literal("fail_closed", "fail_open").annotations({ identifier: "HookOnError" })
 
-/** Sets a hook; what is left out goes back to its default. A secret not sent is minted. */
+/** Sets a hook; what is left out goes back to its default. A secret not sent is minted the first time, and kept later. */
 export const PutHookRequest = Schema.Struct({
   point: HookPoint,
   url: Schema.NonEmptyString,
@@ -30,7 +30,7 @@ export const PutHookRequest = Schema.Struct({
 }).annotations({ identifier: "PutHookRequest", ...strict })
 export type PutHookRequestValue = typeof PutHookRequest.Type
 
-/** A hook over HTTP. `secret` is in the answer to its first PUT alone. */
+/** A hook over HTTP. `secret`: the one that was minted, in the answer to its first PUT alone. */
 export const HookResponse = Schema.Struct({
   hookId: HookId,
   point: HookPoint,
@@ -52,13 +52,19 @@ export type HooksResponseValue = typeof HooksResponse.Type
 /** What a webhook tells of. */
 export const WebhookEvent = Schema.Literal("turn.started", "turn.completed").annotations({ identifier: "WebhookEvent" })
 
+/** A hook is gone. `removed`: by this request. */
+export const HookDeletedResponse = Schema.Struct({ hookId: HookId, removed: Schema.Boolean }).annotations({
+  identifier: "HookDeletedResponse"
+})
+export type HookDeletedResponseValue = typeof HookDeletedResponse.Type
+
 const filters = {
   events: Schema.optional(Schema.Array(WebhookEvent)),
   sessionId: Schema.optional(SessionId),
   parentSessionId: Schema.optional(SessionId)
 }
 
-/** Sets a webhook; no `events`: all of them. A secret not sent is minted. */
+/** Sets a webhook; no `events`: all of them. A secret not sent is minted the first time, and kept later. */
 export const PutWebhookRequest = Schema.Struct({
   url: Schema.NonEmptyString,
   ...filters,
@@ -66,7 +72,7 @@ export const PutWebhookRequest = Schema.Struct({
 }).annotations({ identifier: "PutWebhookRequest", ...strict })
 export type PutWebhookRequestValue = typeof PutWebhookRequest.Type
 
-/** A webhook. `secret` is in the answer to its first PUT alone. */
+/** A webhook. `secret`: the one that was minted, in the answer to its first PUT alone. */
 export const WebhookResponse = Schema.Struct({
   webhookId: WebhookId,
   url: Schema.String,
@@ -87,3 +93,16 @@ export const RedeliverWebhookRequest = Schema.Struct({ afterServerCursor: Cursor
   ...strict
 })
 export type RedeliverWebhookRequestValue = typeof RedeliverWebhookRequest.Type
+
+/** How many events wait to be delivered once more. */
+export const RedeliverWebhookResponse = Schema.Struct({
+  webhookId: WebhookId,
+  deliveries: Schema.NonNegativeInt
+}).annotations({ identifier: "RedeliverWebhookResponse" })
+export type RedeliverWebhookResponseValue = typeof RedeliverWebhookResponse.Type
+
+/** A webhook is gone. `removed`: by this request. */
+export const WebhookDeletedResponse = Schema.Struct({ webhookId: WebhookId, removed: Schema.Boolean }).annotations({
+  identifier: "WebhookDeletedResponse"
+})
+export type WebhookDeletedResponseValue = typeof WebhookDeletedResponse.Type

@@ -34,8 +34,10 @@ export const SessionAgentEntry = Schema.Struct({
 }).annotations({ identifier: "SessionAgentEntry" })
 export type SessionAgentEntryValue = typeof SessionAgentEntry.Type
 
-/** The agents a session sees. */
-export const SessionAgentsResponse = Schema.Struct({ agents: Schema.Array(SessionAgentEntry), next }).annotations({
-  identifier: "SessionAgentsResponse"
-})
+/** The agents a session sees. `problems`: files that were meant to be agents, from the server root, and why they are none. */
+export const SessionAgentsResponse = Schema.Struct({
+  agents: Schema.Array(SessionAgentEntry),
+  next,
+  problems: Schema.optional(Schema.Array(Schema.Struct({ path: Schema.String, reason: Schema.String })))
+}).annotations({ identifier: "SessionAgentsResponse" })
 export type SessionAgentsResponseValue = typeof SessionAgentsResponse.Type
