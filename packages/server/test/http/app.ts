@@ -22,6 +22,7 @@ import { BesideApi } from "../../src/http/edge.ts"
 import { ServerInfo } from "../../src/http/ServerInfo.ts"
 import { serve } from "../../src/http/server.ts"
 import { Offer, SystemHandlers } from "../../src/http/system.ts"
+import { Stubs } from "./stubs.ts"
 
 /** The admin token of every app here. */
 export const ADMIN = "hrn_canary-admin-0123456789"
@@ -209,7 +210,7 @@ export const app = (overrides: Partial<SettingsValues> = {}) =>
         waiting: yield* Deferred.make<void>()
       }
       const log = DaemonLog.layer({ level: "trace", format: "plain", write: (line) => seen.lines.push(line) })
-      const handlers = Layer.mergeAll(SystemHandlers, sessions, turns, forks, queue, conversation, servers)
+      const handlers = Layer.mergeAll(SystemHandlers, sessions, turns, forks, queue, conversation, servers, Stubs)
       return serve({ lingerMillis: 0 }).pipe(
         Layer.provide(HttpApiBuilder.api(HarnessApi)),
         Layer.provide(Layer.merge(handlers, besideRoutes)),
