@@ -2,6 +2,7 @@ import type { HttpServer } from "@effect/platform"
 import { HttpServer as Http, HttpApiBuilder } from "@effect/platform"
 import { type ConflictError, HarnessApi } from "@harness/protocol"
 import { Effect, Layer } from "effect"
+import { Agents } from "./agents/Agents.ts"
 import { AuthorizationLayer } from "./auth/Authorization.ts"
 import { Tokens, type TokensError } from "./auth/Tokens.ts"
 import { Settings, type SettingsValues } from "./config/Config.ts"
@@ -84,7 +85,7 @@ const layer = (settings: SettingsValues, output: LogOutput) => {
   )
   const api = HttpApiBuilder.api(HarnessApi).pipe(Layer.provide(handlers), Layer.provide(AuthorizationLayer))
   const work = Servers.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(Models.layer, Tools.layer.pipe(Layer.provide(Shell.layer)), Places.layer)),
+    Layer.provideMerge(Layer.mergeAll(Models.layer, Tools.layer.pipe(Layer.provide(Shell.layer)), Places.layer, Agents.layer)),
     Layer.provide(Layer.succeed(ProviderSettings, providerSettings(settings))),
     Layer.provide(
       Layer.succeed(ServersFolder, { data: settings.data, root: settings.root, durability: settings.durability })

@@ -1,15 +1,32 @@
 import { Effect, Layer } from "effect"
+import type { Agents } from "../agents/Agents.ts"
 import { Runner } from "../engine/Engine.ts"
 import type { HistoryRepo } from "../history/HistoryRepo.ts"
+import type { Hooks } from "../hooks/Hooks.ts"
 import type { Hub } from "../log/Hub.ts"
 import type { Models } from "../models/Models.ts"
+import type { PermissionsRepo } from "../permissions/PermissionsRepo.ts"
 import type { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import type { Home } from "../storage/Home.ts"
+import type { Tasks } from "../tasks/Tasks.ts"
 import type { Tools } from "../tools/Tools.ts"
 import type { Progress } from "../turns/Progress.ts"
+import type { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { runTurn } from "./runTurn.ts"
 
-type Needs = HistoryRepo | Hub | Models | SessionsRepo | Home | Tools | Progress
+type Needs =
+  | Agents
+  | HistoryRepo
+  | Home
+  | Hooks
+  | Hub
+  | Models
+  | PermissionsRepo
+  | Progress
+  | SessionsRepo
+  | Tasks
+  | Tools
+  | TurnsRepo
 
 /** The loop as the engine's runner. */
 export const RunnerLayer = Layer.effect(

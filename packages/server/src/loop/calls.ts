@@ -1,184 +1,124 @@
 import { createHash } from "node:crypto"
-import { join } from "node:path"
-import {
-  CallId,
-  type CallResult,
-  type JsonObject,
-  type Part,
-  type PermissionRule,
-  type PolicyLayer,
-  type ToolTurnPart
-} from "@harness/protocol"
-import { Clock, Effect, Either, Option } from "effect"
-import { ulid } from "ulid"
-import { Hub } from "../log/Hub.ts"
-import { generalLayer, modeAllows, policyAllows } from "../permissions/policy.ts"
-import { GENERAL_RULES, judge } from "../permissions/rules.ts"
-import { configurationOf, SessionsRepo } from "../sessions/SessionsRepo.ts"
-import { Home } from "../storage/Home.ts"
-import { errorResult, notFound } from "../tools/results.ts"
-import type { Tool, ToolContext } from "../tools/Tool.ts"
+import type { CallResult } from "@harness/protocol"
+import { Clock, Effect } from "effect"
+import { Hooks } from "../hooks/Hooks.ts"
+import { configurationOf } from "../sessions/SessionsRepo.ts"
+import { errorResult } from "../tools/results.ts"
 import { Tools } from "../tools/Tools.ts"
-import { GONE, type Held, type PlannedCall, Progress } from "../turns/Progress.ts"
-import { optionsOf, type PartRow } from "../turns/TurnsRepo.ts"
-import type { RawCall } from "./generate.ts"
+import { GONE, type Held, Progress } from "../turns/Progress.ts"
+import { hookCallOf, judgeCall, subjectOf, type Verdict } from "./judge.ts"
+import { answerOwn } from "./own.ts"
+import type { Planned } from "./plan.ts"
+import { mayCall, rulebooks } from "./rulebooks.ts"
+import { type Callable, Toolbox } from "./Toolbox.ts"
 
 /** Calls of one step that run side by side. */
 const SIDE_BY_SIDE = 4
+/** The same call with the same failure this often is answered without being run. */
+const REPEATED_FAILURES_MAX = 2
 
-/** What may not be run, and what the model is told instead. */
-const cutOff = errorResult(
-  "tool.arguments_cut",
-  "The answer was cut off at the token limit while these arguments were being written. The tool was not run. Ask for less at once."
-)
-
-const keyOf = (...parts: ReadonlyArray<string>): string =>
-  createHash("sha256").update(parts.join("\n")).digest("base64url").slice(0, 32)
-
-/** One call of an answer: how it is shown, how the history keeps it, and, when it can't be run, why. */
-export interface Planned extends PlannedCall {
-  readonly args: Either.Either<JsonObject, CallResult>
-  readonly content: Part
-}
-
-/** Names the calls of an answer. A call that the token limit cut is planned too, and never run. */
-export const plan = (held: Held, raw: ReadonlyArray<RawCall>, step: number, cut: boolean) =>
+/** The tools a turn may be offered. */
+export const toolboxOf = (held: Held) =>
   Effect.gen(function* () {
     const tools = yield* Tools
-    const hub = yield* Hub
-    const now = yield* Clock.currentTimeMillis
-    return raw.map(({ name, argumentsText }, index): Planned => {
-      const { sessionId, turnId } = held.turn
-      const callId = CallId.make(`call_${ulid(now)}`)
-      const args = cut && index === raw.length - 1 ? Either.left(cutOff) : tools.parseArguments(argumentsText)
-      const n = hub.live.takePart(sessionId, turnId) ?? 1
-      const call: ToolTurnPart = {
-        type: "tool",
-        partId: `p${n}`,
-        callId,
-        name,
-        arguments: Either.getOrElse(args, () => argumentsText.slice(0, 4_096)),
-        state: "requested",
-        idempotencyKey: keyOf(sessionId, turnId, callId)
-      }
-      const row: PartRow = { n, step, open: true, part: call }
-      const content: Part = { type: "call", callId, name, arguments: Either.getOrElse(args, () => ({})) }
-      return { row, call, external: false, args, content }
-    })
+    const books = yield* rulebooks(held)
+    const { mode } = held.turn
+    const ours = tools.list
+      .filter((tool) => mayCall(books, mode, tool))
+      .map((tool): Callable => ({ _tag: "Tool", name: tool.name, tool }))
+    const theirs = configurationOf(held.session)
+      .externalTools.filter(({ name }) => mayCall(books, mode, { name, readOnly: false }))
+      .map((tool): Callable => ({ _tag: "External", name: tool.name, tool }))
+    return new Toolbox([...ours, ...theirs])
   })
 
-/** A call that a crash found requested and not started: to be judged now. */
-export const replan = (row: PartRow, call: ToolTurnPart): Planned => {
-  const isObject = typeof call.arguments === "object" && call.arguments !== null && !Array.isArray(call.arguments)
-  const args = isObject ? Either.right(call.arguments as JsonObject) : Either.left(cutOff)
-  return {
-    row,
-    call,
-    external: false,
-    args,
-    content: { type: "call", callId: call.callId, name: call.name, arguments: call.arguments }
+const fingerprint = (name: string, value: unknown): string =>
+  createHash("sha256")
+    .update(`${name}\n${JSON.stringify(value)}`)
+    .digest("base64url")
+
+/** Counts failures of identical calls within one turn, while it runs here. */
+export class Failures {
+  private readonly counts = new Map<string, number>()
+
+  seen({ call }: Planned): number {
+    return this.counts.get(fingerprint(call.name, call.arguments)) ?? 0
+  }
+
+  note({ call }: Planned, result: CallResult): void {
+    const key = fingerprint(call.name, call.arguments)
+    if (result.isError) this.counts.set(key, (this.counts.get(key) ?? 0) + 1)
+    else this.counts.delete(key)
   }
 }
 
-interface Rulebook {
-  readonly layers: ReadonlyArray<PolicyLayer | undefined>
-  readonly rules: ReadonlyArray<PermissionRule>
-}
+const repeated = errorResult(
+  "tool.repeated_failure",
+  "This call failed twice with these very arguments, and was not run again. Try something else."
+)
 
-/** What a call is judged by: the turn's configuration, and the session's as it is now, where that is narrower. */
-const rulebooks = (held: Held) =>
+const settle = (
+  held: Held,
+  planned: Planned,
+  failures: Failures,
+  state: "completed" | "failed" | "rejected",
+  result: CallResult
+) =>
   Effect.gen(function* () {
-    const sessions = yield* SessionsRepo
-    const now = yield* sessions.find(held.turn.sessionId)
-    const own = configurationOf(held.session)
-    const current = now === undefined || now.deletedAt !== null ? own : configurationOf(now)
-    const layers = [generalLayer(), own.tools, current.tools, optionsOf(held.turn).tools]
-    const books: ReadonlyArray<Rulebook> = [own, current].map(({ permissions }) => ({
-      layers,
-      rules: [...GENERAL_RULES, ...permissions]
-    }))
-    return books
-  })
-
-/** The tools a turn may be offered. */
-export const offered = (held: Held) =>
-  Effect.gen(function* () {
-    const tools = yield* Tools
-    const [book] = yield* rulebooks(held)
-    return tools.list.filter((tool) => policyAllows(book?.layers ?? [], tool.name) && modeAllows(held.turn.mode, tool))
-  })
-
-type Verdict =
-  | { readonly _tag: "Run"; readonly tool: Tool; readonly args: JsonObject; readonly context: ToolContext }
-  | { readonly _tag: "Answer"; readonly state: "failed" | "rejected"; readonly result: CallResult }
-
-const refuse = (state: "failed" | "rejected", result: CallResult): Verdict => ({ _tag: "Answer", state, result })
-
-const contextOf = (held: Held, planned: Planned) =>
-  Effect.gen(function* () {
-    const home = yield* Home
-    const hub = yield* Hub
-    const { sessionId, turnId, attempt } = held.turn
-    const { callId, idempotencyKey } = planned.call
-    const context: ToolContext = {
-      root: home.root,
-      workdir: join(home.root, held.session.workdir),
-      outputDir: join(home.folder, "tool-output"),
-      server: home.server,
-      sessionId,
-      turnId,
-      callId,
-      idempotencyKey,
-      activity: (update) => Effect.sync(() => hub.activity({ sessionId, turnId, attempt, callId, ...update }))
-    }
-    return context
-  })
-
-const judgeCall = (held: Held, planned: Planned) =>
-  Effect.gen(function* () {
-    const tools = yield* Tools
-    if (Either.isLeft(planned.args)) return refuse("failed", planned.args.left)
-    const args = planned.args.right
-    const found = tools.find(planned.call.name)
-    if (Option.isNone(found)) return refuse("failed", notFound(planned.call.name))
-    const tool = found.value
-    const books = yield* rulebooks(held)
-    const allowed = books.every((book) => policyAllows(book.layers, tool.name))
-    if (!allowed || !modeAllows(held.turn.mode, tool)) {
-      return refuse("rejected", errorResult("policy.denied", `The tool policy does not allow "${tool.name}" here.`))
-    }
-    const problem = tools.check(tool, args)
-    if (Option.isSome(problem)) return refuse("failed", problem.value)
-    const context = yield* contextOf(held, planned)
-    const resource = yield* Effect.either(tool.resource(args, context))
-    if (Either.isLeft(resource)) return refuse("failed", resource.left.result)
-    const verdicts = books.map((book) => judge(book.rules, resource.right))
-    if (verdicts.every((verdict) => verdict === "allow")) {
-      const run: Verdict = { _tag: "Run", tool, args, context }
-      return run
-    }
-    const why = verdicts.includes("deny")
-      ? "A permission rule denies this."
-      : "This needs a person's permission, and nobody can be asked here. A permission rule of the session can allow it."
-    return refuse("rejected", errorResult("permission.rejected", why))
-  })
-
-const runOne = (held: Held, planned: Planned) =>
-  Effect.gen(function* () {
-    const tools = yield* Tools
     const progress = yield* Progress
-    const verdict = yield* judgeCall(held, planned)
-    if (verdict._tag === "Answer") {
-      yield* progress.callSettled(held.turn, planned.row, planned.call, verdict.state, verdict.result)
-      return
-    }
+    failures.note(planned, result)
+    yield* progress.callSettled(held.turn, planned.row, planned.call, state, result)
+  })
+
+const run = (held: Held, planned: Planned, failures: Failures, verdict: Extract<Verdict, { _tag: "Run" }>) =>
+  Effect.gen(function* () {
+    const tools = yield* Tools
+    const hooks = yield* Hooks
+    const progress = yield* Progress
     const started = yield* progress.callStarted(held.turn, planned.row, planned.call)
     if (started === GONE) return
-    const result = yield* tools.run(verdict.tool, verdict.args, verdict.context)
+    const raw = yield* tools.run(verdict.tool, verdict.args, verdict.context)
+    const result = yield* hooks.postTool(subjectOf(held), hookCallOf(planned, verdict.args), raw)
     const state = result.isError ? "failed" : "completed"
-    yield* progress.callSettled(held.turn, started.row, started.call, state, result)
+    yield* settle(held, { ...planned, row: started.row, call: started.call }, failures, state, result)
+  })
+
+const stop = (held: Held, planned: Planned, verdict: Extract<Verdict, { _tag: "Stop" }>) =>
+  Effect.gen(function* () {
+    const progress = yield* Progress
+    const now = yield* Clock.currentTimeMillis
+    yield* progress.stopped(held.turn, {
+      row: planned.row,
+      call: planned.call,
+      waiting: verdict.waiting,
+      arguments: verdict.args,
+      passed: verdict.passed,
+      deadline: verdict.timeoutMillis === undefined ? null : now + verdict.timeoutMillis
+    })
+  })
+
+const runOne = (held: Held, toolbox: Toolbox, failures: Failures, planned: Planned) =>
+  Effect.gen(function* () {
+    if (failures.seen(planned) >= REPEATED_FAILURES_MAX)
+      return yield* settle(held, planned, failures, "failed", repeated)
+    const verdict = yield* judgeCall(held, toolbox, planned)
+    switch (verdict._tag) {
+      case "Answer":
+        return yield* settle(held, planned, failures, verdict.state, verdict.result)
+      case "Stop":
+        return yield* stop(held, planned, verdict)
+      case "Own": {
+        const refused = yield* answerOwn(held, planned, verdict.name, verdict.args)
+        return refused === undefined ? undefined : yield* settle(held, planned, failures, "failed", refused)
+      }
+      case "Run":
+        return yield* run(held, planned, failures, verdict)
+    }
   }).pipe(Effect.withSpan("loop.call", { attributes: { tool: planned.call.name } }))
 
 /** Judges and runs the calls of one step, in the model's order, some side by side; each result is its own call's. */
-export const runCalls = (held: Held, calls: ReadonlyArray<Planned>) =>
-  Effect.forEach(calls, (call) => runOne(held, call), { concurrency: SIDE_BY_SIDE, discard: true })
+export const runCalls = (held: Held, toolbox: Toolbox, failures: Failures, calls: ReadonlyArray<Planned>) =>
+  Effect.forEach(calls, (call) => runOne(held, toolbox, failures, call), {
+    concurrency: SIDE_BY_SIDE,
+    discard: true
+  })

@@ -27,7 +27,11 @@ const userMessage = (entry: StoredEntry): ReadonlyArray<ModelMessage> => {
  * A history as a request that every provider takes: each call is followed directly by its one result, nothing is orphaned,
  * nothing is empty. A call whose result is missing gets one that says so.
  */
-export const toMessages = (entries: ReadonlyArray<StoredEntry>, provider: string): ReadonlyArray<ModelMessage> => {
+export const toMessages = (
+  entries: ReadonlyArray<StoredEntry>,
+  provider: string,
+  modelName: (fullName: string) => string = (name) => name
+): ReadonlyArray<ModelMessage> => {
   const results = new Map<string, ResultPart>()
   for (const entry of entries) {
     for (const part of entry.content) if (part.type === "result") results.set(part.callId, part)
@@ -35,7 +39,9 @@ export const toMessages = (entries: ReadonlyArray<StoredEntry>, provider: string
   return entries.flatMap((entry): ReadonlyArray<ModelMessage> => {
     if (entry.role === "tool") return []
     if (entry.role !== "assistant") return userMessage(entry)
-    const content = shownTo(provider, entry)
+    const content = shownTo(provider, entry).map((part) =>
+      part.type === "call" ? { ...part, name: modelName(part.name) } : part
+    )
     if (!content.some((part) => part.type === "call" || part.type === "text")) return []
     const calls = content.filter((part): part is CallPart => part.type === "call")
     const answers = calls.map(({ callId, name }): ModelMessage => {
@@ -56,9 +62,6 @@ export const withPartial = (messages: ReadonlyArray<ModelMessage>, partial: stri
         { role: "user", content: [{ type: "text", text: CONTINUE_NUDGE }] }
       ]
 
-const GENERAL_PROMPT =
-  "You are an agent that works in a person's folder with the tools you are given. Do what is asked, look before you change anything, and say plainly what you did and what you could not do."
-
 const MODE_PROMPTS = {
   agent: [],
   plan: ["You may only read. Work out what you would do, and answer with a plan."],
@@ -67,10 +70,11 @@ const MODE_PROMPTS = {
 
 /** The system message: the turn's own prompt, else the session's, else the agent's; then what the mode adds. */
 export const systemPrompt = (options: {
+  readonly agent: string
   readonly turn: string | undefined
   readonly session: string
   readonly mode: keyof typeof MODE_PROMPTS
 }): string => {
-  const own = options.turn ?? (options.session === "" ? GENERAL_PROMPT : options.session)
+  const own = options.turn ?? (options.session === "" ? options.agent : options.session)
   return [own, ...MODE_PROMPTS[options.mode]].join("\n\n")
 }

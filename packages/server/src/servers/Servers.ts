@@ -3,22 +3,32 @@ import { join } from "node:path"
 import type { SqlError } from "@effect/sql"
 import { type ConflictError, ServerName } from "@harness/protocol"
 import { Context, Deferred, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
+import type { Agents } from "../agents/Agents.ts"
+import { Permissions } from "../asks/Permissions.ts"
+import { Questions } from "../asks/Questions.ts"
+import { Resolutions } from "../asks/Resolutions.ts"
 import { Engine, type Places } from "../engine/Engine.ts"
 import { Forks } from "../forks/Forks.ts"
 import { History } from "../history/History.ts"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
+import { Hooks } from "../hooks/Hooks.ts"
+import { HooksRepo } from "../hooks/HooksRepo.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { LogRepo } from "../log/LogRepo.ts"
 import { RunnerLayer } from "../loop/Runner.ts"
 import type { Models } from "../models/Models.ts"
+import { PermissionsRepo } from "../permissions/PermissionsRepo.ts"
+import { QuestionsRepo } from "../questions/QuestionsRepo.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Home } from "../storage/Home.ts"
 import { Database, type Durability } from "../storage/Sqlite.ts"
+import { Tasks } from "../tasks/Tasks.ts"
 import type { Tools } from "../tools/Tools.ts"
 import { Bell } from "../turns/Bell.ts"
 import { Deletion } from "../turns/Deletion.ts"
+import { PendingRepo } from "../turns/PendingRepo.ts"
 import { Progress } from "../turns/Progress.ts"
 import { Status } from "../turns/Status.ts"
 import { Steers } from "../turns/Steers.ts"
@@ -41,9 +51,21 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     Hub.layer(server),
     Bell.layer
   )
-  const tables = Layer.mergeAll(LogRepo.layer, SessionsRepo.layer, TurnsRepo.layer, HistoryRepo.layer)
-  return Engine.layer.pipe(
+  const tables = Layer.mergeAll(
+    LogRepo.layer,
+    SessionsRepo.layer,
+    TurnsRepo.layer,
+    HistoryRepo.layer,
+    PendingRepo.layer,
+    PermissionsRepo.layer,
+    QuestionsRepo.layer,
+    HooksRepo.layer
+  )
+  return Layer.mergeAll(Engine.layer, Resolutions.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(Permissions.layer, Questions.layer)),
     Layer.provideMerge(RunnerLayer),
+    Layer.provideMerge(Tasks.layer),
+    Layer.provideMerge(Hooks.layerNone),
     Layer.provideMerge(Streams.layer),
     Layer.provideMerge(Status.layer),
     Layer.provideMerge(
@@ -138,8 +160,6 @@ const make = Effect.gen(function* () {
 
 /** The servers of this process, each with a database, a commit room and an engine of its own. */
 export class Servers extends Context.Tag("@harness/server/Servers")<Servers, Effect.Effect.Success<typeof make>>() {
-  static readonly layer: Layer.Layer<Servers, ConflictError, ServersFolder | Models | Tools | Places> = Layer.scoped(
-    Servers,
-    make
-  )
+  static readonly layer: Layer.Layer<Servers, ConflictError, ServersFolder | Models | Tools | Places | Agents> =
+    Layer.scoped(Servers, make)
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path"
 import {
   type Actor,
   ConflictError,
@@ -8,7 +9,9 @@ import {
   type SessionId,
   ValidationError
 } from "@harness/protocol"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
+import { GENERAL } from "../agents/Agent.ts"
+import { Agents } from "../agents/Agents.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Models } from "../models/Models.ts"
 import { validateLayer } from "../permissions/policy.ts"
@@ -43,6 +46,7 @@ const make = Effect.gen(function* () {
   const room = yield* CommitRoom
   const repo = yield* SessionsRepo
   const models = yield* Models
+  const agents = yield* Agents
 
   const shown = (row: SessionRow) => Effect.map(models.defaultModel, (model) => toSession(row, home.server, model))
   const present = (sessionId: string) =>
@@ -50,19 +54,33 @@ const make = Effect.gen(function* () {
       row === undefined || row.deletedAt !== null ? Effect.fail(sessionNotFound(sessionId)) : Effect.succeed(row)
     )
 
+  /** The agent of that name, as a folder has it. */
+  const agentFor = (workdir: string, name: string) =>
+    Effect.flatMap(
+      agents.find(join(home.root, workdir), name),
+      Option.match({
+        onNone: () =>
+          Effect.fail(new ValidationError({ code: "agent.unknown", message: "there is no agent of that name here" })),
+        onSome: Effect.succeed
+      })
+    )
+
   /** Checks what a configuration names: its model, its agent, its globs. */
-  const checkConfiguration = (request: {
-    readonly model?: string | undefined
-    readonly agent?: string | undefined
-    readonly tools?: StoredConfiguration["tools"] | undefined
-    readonly systemPrompt?: string | undefined
-    readonly permissions?: StoredConfiguration["permissions"] | undefined
-    readonly externalTools?: StoredConfiguration["externalTools"] | undefined
-  }): Effect.Effect<StoredConfiguration, ValidationError | ConflictError> =>
+  const checkConfiguration = (
+    workdir: string,
+    request: {
+      readonly model?: string | undefined
+      readonly agent?: string | undefined
+      readonly tools?: StoredConfiguration["tools"] | undefined
+      readonly systemPrompt?: string | undefined
+      readonly permissions?: StoredConfiguration["permissions"] | undefined
+      readonly externalTools?: StoredConfiguration["externalTools"] | undefined
+    }
+  ): Effect.Effect<StoredConfiguration, ValidationError | ConflictError> =>
     Effect.gen(function* () {
       if (request.model !== undefined) yield* models.check(request.model)
       const agent = request.agent ?? GENERAL
-      yield* checkAgent(agent)
+      yield* agentFor(workdir, agent)
       const issues = validateLayer(request.tools ?? {})
       if (issues.length > 0) {
         return yield* new ValidationError({
@@ -83,8 +101,8 @@ const make = Effect.gen(function* () {
 
   /** Everything that is checked before a session's first commit. */
   const prepare = Effect.fn("Sessions.prepare")(function* (request: CreateSessionRequestValue) {
-    const configuration = yield* checkConfiguration(request)
     const workdir = yield* resolveWorkdir(home.root, request)
+    const configuration = yield* checkConfiguration(workdir, request)
     const defaultModel = yield* models.defaultModel
     const prepared: PreparedSession = {
       requestHash: createHash(request),
@@ -159,7 +177,7 @@ const make = Effect.gen(function* () {
     const defaultModel = yield* models.defaultModel
     const configuration = yield* repeats(before, expectedRevision, wanted)
       ? Effect.succeed(configurationOf(before))
-      : checkConfiguration(wanted)
+      : checkConfiguration(before.workdir, wanted)
     return yield* room.commit((tx) =>
       Effect.gen(function* () {
         const row = yield* living(tx, sessionId)
@@ -188,6 +206,7 @@ const make = Effect.gen(function* () {
     list,
     retitle,
     configure,
+    agentFor,
     /** The row, for rooms that go on from it. */
     row: present,
     get: Effect.fn("Sessions.get")((sessionId: SessionId) => Effect.flatMap(present(sessionId), shown)),
@@ -202,15 +221,6 @@ interface Created {
   readonly created: boolean
   readonly session: Session
 }
-
-/** The agent of a session that names none. */
-export const GENERAL = "general"
-
-/** Agents that exist. More come with agent files. */
-export const checkAgent = (agent: string): Effect.Effect<void, ValidationError> =>
-  agent === GENERAL
-    ? Effect.void
-    : Effect.fail(new ValidationError({ code: "agent.unknown", message: "there is no agent of that name" }))
 
 const defaults = { title: "", agent: GENERAL, systemPrompt: "", permissions: [], tools: {}, externalTools: [] }
 

@@ -1,10 +1,11 @@
 import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
 import { core } from "./migrations/0001_core.ts"
+import { asks } from "./migrations/0002_asks.ts"
 import type { Query } from "./Sqlite.ts"
 
 /** In order; a released one never changes. */
-const migrations: ReadonlyArray<ReadonlyArray<string>> = [core]
+const migrations: ReadonlyArray<ReadonlyArray<string>> = [core, asks]
 
 /** Brings a database to this program's shape, each step in one transaction. A newer database is refused. */
 export const migrate = (query: Query): Effect.Effect<void, SqlError.SqlError> =>

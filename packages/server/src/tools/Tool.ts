@@ -37,6 +37,8 @@ export interface Tool {
   readonly inputSchema: JsonObject
   /** It changes nothing, so `plan` and `ask` may use it. */
   readonly readOnly: boolean
+  /** The loop answers its calls itself; it is never run. */
+  readonly answeredByLoop?: boolean
   /** Instead of the usual 5 minutes. */
   readonly timeoutMillis?: number
   readonly resource: (args: JsonObject, context: ToolContext) => Effect.Effect<ToolResource, ToolRefusal>

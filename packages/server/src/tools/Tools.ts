@@ -3,6 +3,7 @@ import { Context, Duration, Effect, type Either, Layer, Option } from "effect"
 import { Shell } from "../workspace/Shell.ts"
 import { checkArguments, parseArguments } from "./arguments.ts"
 import { listTool } from "./builtin/list.ts"
+import { questionTool, taskTool } from "./builtin/own.ts"
 import { readTool } from "./builtin/read.ts"
 import { shellTool } from "./builtin/shell.ts"
 import { limitResult } from "./output.ts"
@@ -58,7 +59,7 @@ export class Tools extends Context.Tag("@harness/server/Tools")<
   /** The built-in tools, over whatever runs shells. */
   static readonly layerNoDeps = Layer.effect(
     Tools,
-    Effect.map(Shell, (shell) => make([readTool, listTool, shellTool(shell)]))
+    Effect.map(Shell, (shell) => make([readTool, listTool, shellTool(shell), questionTool, taskTool]))
   )
 
   /** The built-in tools. */

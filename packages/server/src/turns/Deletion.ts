@@ -31,13 +31,13 @@ const make = Effect.gen(function* () {
       for (const { turnId } of yield* tx.query<Pick<TurnRow, "turnId">>(unsettled, [sessionId])) {
         const turn = yield* TurnsRepo.find(tx, sessionId, turnId)
         if (turn === undefined || turn.settledAt !== null) continue
-        yield* settle(tx, turn, { state: "cancelled", stopReason: "cancelled", actor })
+        yield* settle(tx, bell, turn, { state: "cancelled", stopReason: "cancelled", actor })
         tx.after(() => bell.stop(sessionId, turnId))
       }
       // Settling let steered prompts go on as turns of their own: they end here too.
       for (const { turnId } of yield* tx.query<Pick<TurnRow, "turnId">>(unsettled, [sessionId])) {
         const turn = yield* TurnsRepo.find(tx, sessionId, turnId)
-        if (turn !== undefined) yield* settle(tx, turn, { state: "cancelled", stopReason: "cancelled", actor })
+        if (turn !== undefined) yield* settle(tx, bell, turn, { state: "cancelled", stopReason: "cancelled", actor })
       }
       const cursor = yield* SessionsRepo.advance(tx, sessionId, 1)
       yield* tx.append({ sessionId, cursor, type: "deleted" }, { actor }, { deletedAt: tx.at })

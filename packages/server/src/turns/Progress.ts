@@ -7,6 +7,9 @@ import { Hub } from "../log/Hub.ts"
 import { living } from "../sessions/Sessions.ts"
 import type { SessionRow } from "../sessions/SessionsRepo.ts"
 import { addUsage } from "../usage/usage.ts"
+import { Bell } from "./Bell.ts"
+import { PendingRepo } from "./PendingRepo.ts"
+import { type Stop, stopCall } from "./pending.ts"
 import { record } from "./record.ts"
 import { recoverTurn } from "./recover.ts"
 import { type Ending, settle } from "./settle.ts"
@@ -57,6 +60,7 @@ const same = (turn: TurnRow, held: TurnRow): boolean => turn.state === "running"
 const make = Effect.gen(function* () {
   const room = yield* CommitRoom
   const hub = yield* Hub
+  const bell = yield* Bell
 
   /** A command on a turn that must still be the runner's own. */
   const own = <A>(held: TurnRow, command: (tx: Tx, turn: TurnRow) => Effect.Effect<A, SqlError.SqlError>) =>
@@ -102,7 +106,7 @@ const make = Effect.gen(function* () {
         if (Option.isNone(session) || session.value.activeTurn === null || session.value.activeState !== "running")
           return
         const turn = yield* TurnsRepo.find(tx, sessionId, session.value.activeTurn)
-        if (turn !== undefined) yield* recoverTurn(tx, turn)
+        if (turn !== undefined) yield* recoverTurn(tx, bell, turn)
       })
     )
   )
@@ -176,6 +180,7 @@ const make = Effect.gen(function* () {
     own(held, (tx, turn) =>
       Effect.gen(function* () {
         const part: ToolTurnPart = { ...call, state: "running", startedAt: tx.at }
+        yield* PendingRepo.remove(tx, turn.sessionId, call.callId)
         const started: PartRow = { ...row, part }
         yield* record(tx, { from: turn, turn, parts: [started] })
         return { row: started, call: part }
@@ -194,6 +199,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const { callId } = call
         const part: ToolTurnPart = { ...call, state, result, settledAt: tx.at }
+        yield* PendingRepo.remove(tx, turn.sessionId, callId)
         yield* HistoryRepo.fillResult(tx, turn.sessionId, callId, [
           { type: "result", callId, content: result.content, isError: result.isError }
         ])
@@ -203,6 +209,32 @@ const make = Effect.gen(function* () {
           parts: [{ ...row, open: false, part }],
           facts: [["tool.completed", { callId, state, result }]]
         })
+      })
+    )
+
+  /** A call waits for something outside; the others go on. */
+  const stopped = (held: TurnRow, stop: Stop) => own(held, (tx, turn) => stopCall(tx, turn, stop))
+
+  /**
+   * What is left of a step when nothing runs any more: calls that may go on now, a turn that waits (and has no fiber from
+   * here on), or nothing.
+   */
+  const park = (held: TurnRow) =>
+    own(held, (tx, turn) =>
+      Effect.gen(function* () {
+        const pending = yield* PendingRepo.ofTurn(tx, turn.sessionId, turn.turnId)
+        const open = yield* TurnsRepo.openParts(tx, turn.sessionId, turn.turnId)
+        const ready = open.filter(({ part }) => part.type === "tool" && part.state === "requested")
+        if (ready.length > 0) return { _tag: "Ready", open: ready, pending } as const
+        if (
+          cancelOf(turn) !== undefined ||
+          !open.some(({ part }) => part.type === "tool" && part.state === "waiting")
+        ) {
+          return { _tag: "Clear" } as const
+        }
+        yield* record(tx, { from: turn, turn: { ...turn, state: "waiting" } })
+        tx.after(() => hub.live.leave(turn.sessionId, turn.turnId))
+        return { _tag: "Parked" } as const
       })
     )
 
@@ -219,7 +251,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const asked = cancelOf(turn)
         if (asked !== undefined) {
-          return yield* settle(tx, turn, {
+          return yield* settle(tx, bell, turn, {
             state: "cancelled",
             stopReason: asked.stopReason,
             grown: ending.grown ?? []
@@ -229,11 +261,11 @@ const make = Effect.gen(function* () {
           const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)
           if (pending.length > 0) return "steered" as const
         }
-        return yield* settle(tx, turn, ending)
+        return yield* settle(tx, bell, turn, ending)
       })
     )
 
-  return { takeUp, recover, checkpoint, steers, answer, callStarted, callSettled, notice, finish }
+  return { takeUp, recover, checkpoint, steers, answer, callStarted, callSettled, stopped, park, notice, finish }
 })
 
 /** What grew since the last checkpoint. `at`: the offset it begins at. */

@@ -1,14 +1,24 @@
-import { MAX_STEPS_DEFAULT, type SessionId, type SessionStatusResponseValue, type TurnId } from "@harness/protocol"
+import { MAX_STEPS_DEFAULT, SessionId, type SessionStatusResponseValue, TurnId } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import { Sessions } from "../sessions/Sessions.ts"
 import type { SessionRow } from "../sessions/SessionsRepo.ts"
+import { derivedId } from "./envelope.ts"
+import { type Pending, PendingRepo } from "./PendingRepo.ts"
 import { Turns } from "./Turns.ts"
 import { optionsOf, TurnsRepo } from "./TurnsRepo.ts"
+
+/** The turn a waiting call's sub-agent runs. */
+const childOf = ({ callId, ref, sessionId, turnId }: Pending) => ({
+  callId,
+  sessionId: SessionId.make(ref),
+  turnId: TurnId.make(derivedId("task", sessionId, turnId, callId))
+})
 
 const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const turns = yield* Turns
   const repo = yield* TurnsRepo
+  const pendingCalls = yield* PendingRepo
 
   const activeOrLast = (session: SessionRow) =>
     session.activeTurn === null ? repo.last(session.sessionId) : repo.find(session.sessionId, session.activeTurn)
@@ -19,7 +29,9 @@ const make = Effect.gen(function* () {
     const row = yield* activeOrLast(session)
     const last = yield* repo.last(sessionId)
     const turn = row === undefined ? undefined : yield* turns.whole(row)
-    const active: TurnId | null = session.activeTurn
+    const active = session.activeTurn
+    const pending = active === null ? [] : yield* pendingCalls.ofTurn(sessionId, active)
+    const waiting = pending.filter((call) => call.state === "open")
     const status: SessionStatusResponseValue = {
       state,
       ...(active === null ? {} : { activeTurnId: active }),
@@ -32,8 +44,10 @@ const make = Effect.gen(function* () {
       pendingCalls: (turn?.parts ?? []).flatMap((part) =>
         part.type === "tool" && part.result === undefined ? [part.callId] : []
       ),
-      children: [],
-      waitingOn: []
+      children: waiting.filter(({ kind }) => kind === "child").map(childOf),
+      waitingOn: waiting.map(({ callId, kind, ref }) => ({ kind, id: ref === "" ? callId : ref })),
+      ...(turn?.result === undefined ? {} : { result: turn.result }),
+      ...(turn?.resultError === undefined ? {} : { resultError: turn.resultError })
     }
     return status
   })

@@ -5,24 +5,26 @@ import {
   type SubmitPromptReceipt,
   type SubmitPromptRequestValue,
   type TurnId,
+  type TurnMode,
   type TurnOptions,
   ValidationError
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
+import { GENERAL } from "../agents/Agent.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { Models } from "../models/Models.ts"
 import { validateLayer } from "../permissions/policy.ts"
 import { mismatch, sessionDeleted, sessionNotFound } from "../sessions/refusals.ts"
-import { checkAgent, establish, type PreparedSession, Sessions } from "../sessions/Sessions.ts"
+import { establish, type PreparedSession, Sessions } from "../sessions/Sessions.ts"
 import { configurationOf, type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
 import { Bell } from "./Bell.ts"
-import { markCancelled } from "./cancel.ts"
 import { toParts } from "./content.ts"
 import { decideSubmit } from "./decide.ts"
 import { record } from "./record.ts"
+import { markCancelled } from "./settle.ts"
 import { addSteer } from "./steer.ts"
 import { type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
 
@@ -40,6 +42,8 @@ const submitHash = (request: SubmitPromptRequestValue): string =>
 interface PreparedTurn {
   readonly hash: string
   readonly model: string
+  readonly agent: string
+  readonly mode: TurnMode
   readonly options: TurnOptions
   readonly ignored: ReadonlyArray<string>
   readonly session: PreparedSession | undefined
@@ -71,11 +75,12 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const options = request.options ?? {}
       yield* checkOptions(options)
-      if (request.agent !== undefined) yield* checkAgent(request.agent)
       const fresh = session === undefined && request.session !== undefined
       const prepared = fresh ? yield* sessions.prepare(request.session ?? {}) : undefined
-      const configured = session === undefined ? prepared?.configuration.model : configurationOf(session).model
-      const model = request.model ?? configured ?? (yield* models.defaultModel)
+      const configured = session === undefined ? prepared?.configuration : configurationOf(session)
+      const workdir = session?.workdir ?? prepared?.workdir ?? "."
+      const agent = yield* sessions.agentFor(workdir, request.agent ?? configured?.agent ?? GENERAL)
+      const model = request.model ?? configured?.model ?? agent.model ?? (yield* models.defaultModel)
       const resolved = yield* models.resolve(model)
       const ignored = [
         ...(options.thinking !== undefined && !resolved.thinkingLevels.includes(options.thinking) ? ["thinking"] : []),
@@ -83,7 +88,16 @@ const make = Effect.gen(function* () {
         ...(options.output?.type === "json" ? ["output"] : []),
         ...(options.budget === undefined ? [] : ["budget"])
       ]
-      const turn: PreparedTurn = { hash: submitHash(request), model, options, ignored, session: prepared }
+      const maxSteps = options.maxSteps ?? agent.steps
+      const turn: PreparedTurn = {
+        hash: submitHash(request),
+        model,
+        agent: agent.name,
+        mode: options.mode ?? agent.mode,
+        options: { ...options, ...(maxSteps === undefined ? {} : { maxSteps }) },
+        ignored,
+        session: prepared
+      }
       return turn
     })
 
@@ -196,8 +210,8 @@ const newTurn = (
   prompt: JSON.stringify(promptFrom(request)),
   options: JSON.stringify(prepared.options),
   model: prepared.model,
-  agent: request.agent ?? configurationOf(session).agent,
-  mode: prepared.options.mode ?? "agent",
+  agent: prepared.agent,
+  mode: prepared.mode,
   outcome: JSON.stringify({ steps: [], usage: {} }),
   cancel: null,
   joined: null,

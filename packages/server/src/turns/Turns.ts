@@ -13,10 +13,9 @@ import { Hub } from "../log/Hub.ts"
 import { notQueued, turnNotFound, unknownPlace } from "../sessions/refusals.ts"
 import { living, Sessions } from "../sessions/Sessions.ts"
 import { Bell } from "./Bell.ts"
-import { markCancelled } from "./cancel.ts"
 import { toParts } from "./content.ts"
 import { record } from "./record.ts"
-import { settle } from "./settle.ts"
+import { markCancelled, settle } from "./settle.ts"
 import { promptOf, type TurnRow, TurnsRepo, toSnapshot } from "./TurnsRepo.ts"
 
 const make = Effect.gen(function* () {
@@ -39,7 +38,7 @@ const make = Effect.gen(function* () {
       const steer = yield* TurnsRepo.findSteer(tx, alias.sessionId, alias.turnId)
       if (steer?.state !== "pending") return yield* notQueued(alias.turnId)
       yield* TurnsRepo.settleSteer(tx, alias.sessionId, alias.turnId, "dropped")
-      yield* settle(tx, { ...alias, joined: null }, { state: "cancelled", stopReason: "cancelled", actor })
+      yield* settle(tx, bell, { ...alias, joined: null }, { state: "cancelled", stopReason: "cancelled", actor })
       return { stopping: false, turnId: alias.turnId }
     })
 

@@ -25,6 +25,10 @@ export interface Outcome {
   readonly stopReason?: StopReason | undefined
   readonly failure?: TurnSnapshot["failure"]
   readonly finalText?: string | undefined
+  /** What a JSON contract was given, or why it was not, and the last try. */
+  readonly result?: unknown
+  readonly resultError?: string | undefined
+  readonly rejected?: unknown
 }
 
 /** Who asked for the end, and what it is to be called. */
@@ -115,7 +119,7 @@ export const steerContent = (row: SteerRow): ReadonlyArray<PromptPart> => fromCo
 
 /** A row and its parts as the wire shows them. A steered row shows as what it is about to be: queued. */
 export const toSnapshot = (row: TurnRow, parts: ReadonlyArray<TurnPart>): TurnSnapshot => {
-  const { steps, usage, stopReason, failure, finalText } = outcomeOf(row)
+  const { steps, usage, stopReason, failure, finalText, result, resultError, rejected } = outcomeOf(row)
   return {
     turnId: row.turnId,
     sessionId: row.sessionId,
@@ -132,6 +136,9 @@ export const toSnapshot = (row: TurnRow, parts: ReadonlyArray<TurnPart>): TurnSn
     steps,
     usage,
     ...(finalText === undefined ? {} : { finalText }),
+    ...(result === undefined ? {} : { result }),
+    ...(resultError === undefined ? {} : { resultError }),
+    ...(rejected === undefined ? {} : { rejected }),
     acceptedAt: toTimestamp(row.acceptedAt),
     ...(row.startedAt === null ? {} : { startedAt: toTimestamp(row.startedAt) }),
     ...(row.settledAt === null ? {} : { settledAt: toTimestamp(row.settledAt) })

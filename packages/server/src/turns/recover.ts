@@ -3,6 +3,7 @@ import type { CallResult } from "@harness/protocol"
 import { Effect } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
 import type { Tx } from "../log/Commit.ts"
+import type { BellListener } from "./Bell.ts"
 import { record } from "./record.ts"
 import { settle } from "./settle.ts"
 import { cancelOf, type PartRow, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
@@ -37,12 +38,12 @@ const afterCrash = (row: PartRow, at: string): PartRow | undefined => {
  *
  *   its end was asked for → cancelled     third time → failed, interrupted     else → attempt + 1, on from its last commit
  */
-export const recoverTurn = (tx: Tx, turn: TurnRow): Effect.Effect<TurnRow, SqlError.SqlError> =>
+export const recoverTurn = (tx: Tx, bell: BellListener, turn: TurnRow): Effect.Effect<TurnRow, SqlError.SqlError> =>
   Effect.gen(function* () {
     const asked = cancelOf(turn)
-    if (asked !== undefined) return yield* settle(tx, turn, { state: "cancelled", stopReason: asked.stopReason })
+    if (asked !== undefined) return yield* settle(tx, bell, turn, { state: "cancelled", stopReason: asked.stopReason })
     if (turn.attempt >= ATTEMPTS_MAX) {
-      return yield* settle(tx, turn, {
+      return yield* settle(tx, bell, turn, {
         state: "failed",
         stopReason: "interrupted",
         failure: {

@@ -1,10 +1,23 @@
 import type { SqlError } from "@effect/sql"
-import type { Actor, CallResult, SafeFailure, StopReason, ToolTurnPart } from "@harness/protocol"
+import type { Actor, CallResult, Prompt, SafeFailure, StopReason, ToolTurnPart } from "@harness/protocol"
 import { Effect } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
 import type { Tx } from "../log/Commit.ts"
+import type { BellListener } from "./Bell.ts"
+import { envelopeOf, resultTurnId } from "./envelope.ts"
+import { PendingRepo } from "./PendingRepo.ts"
+import { closeAll, deliverCall } from "./pending.ts"
 import { record } from "./record.ts"
-import { type Outcome, outcomeOf, type PartRow, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
+import { type TaskRow, TasksRepo } from "./TasksRepo.ts"
+import {
+  type CancelMark,
+  cancelOf,
+  type Outcome,
+  outcomeOf,
+  type PartRow,
+  type TurnRow,
+  TurnsRepo
+} from "./TurnsRepo.ts"
 
 /** How a turn ends. */
 export interface Ending {
@@ -12,6 +25,9 @@ export interface Ending {
   readonly stopReason: StopReason
   readonly failure?: SafeFailure | undefined
   readonly finalText?: string | undefined
+  readonly result?: unknown
+  readonly resultError?: string | undefined
+  readonly rejected?: unknown
   /** Growing parts as the runner holds them, fresher than the last checkpoint. */
   readonly grown?: ReadonlyArray<PartRow>
   /** Parts to add, for example a notice. */
@@ -66,7 +82,12 @@ const releaseSteers = (tx: Tx, turn: TurnRow) =>
  * Ends a turn in one commit: what grew is closed, open calls get their one result, steers go on, what waited behind it takes
  * its place, and the one terminal row is written. The row must be the one in the database, and not terminal.
  */
-export const settle = (tx: Tx, turn: TurnRow, ending: Ending): Effect.Effect<TurnRow, SqlError.SqlError> =>
+export const settle = (
+  tx: Tx,
+  bell: BellListener,
+  turn: TurnRow,
+  ending: Ending
+): Effect.Effect<TurnRow, SqlError.SqlError> =>
   Effect.gen(function* () {
     const held = yield* TurnsRepo.openParts(tx, turn.sessionId, turn.turnId)
     const grown = ending.grown ?? []
@@ -77,6 +98,7 @@ export const settle = (tx: Tx, turn: TurnRow, ending: Ending): Effect.Effect<Tur
       return { ...row, open: false, part: "done" in row.part ? { ...row.part, done: true } : row.part }
     })
     const before = outcomeOf(turn)
+    const closed = yield* closeAll(tx, turn, { by: "turn", message: "the turn ended" })
     const calls = parts.flatMap(({ part }) =>
       part.type === "tool" && part.result !== undefined ? [{ callId: part.callId, result: part.result }] : []
     )
@@ -91,16 +113,110 @@ export const settle = (tx: Tx, turn: TurnRow, ending: Ending): Effect.Effect<Tur
       ...before,
       stopReason: ending.stopReason,
       failure: ending.failure,
-      finalText: ending.finalText
+      finalText: ending.finalText,
+      result: ending.result,
+      resultError: ending.resultError,
+      rejected: ending.rejected
     }
     const settled = yield* record(tx, {
       from: turn,
       turn: { ...turn, state: ending.state, settledAt: tx.now, outcome: JSON.stringify(outcome) },
-      parts,
-      facts: calls.map(({ callId, result }) => ["tool.completed", { callId, state: "cancelled", result }] as const),
+      parts: [...parts, ...closed.parts],
+      facts: [
+        ...closed.facts,
+        ...calls.map(({ callId, result }) => ["tool.completed", { callId, state: "cancelled", result }] as const)
+      ],
       actor: ending.actor
     })
     if (turn.state === "running" || turn.state === "waiting") yield* HistoryRepo.placeBehind(tx, turn.sessionId)
     yield* releaseSteers(tx, settled)
+    if (ending.state !== "completed") yield* endChildren(tx, bell, settled)
+    yield* deliverTask(tx, bell, settled)
     return settled
+  })
+
+/** Asks an active turn to end: a running one by its runner, another here and now. Answers whether it is still stopping. */
+export const markCancelled = (
+  tx: Tx,
+  bell: BellListener,
+  turn: TurnRow,
+  mark: CancelMark,
+  actor?: Actor
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    if (turn.state === "running") {
+      if (cancelOf(turn) === undefined) yield* TurnsRepo.update(tx, { ...turn, cancel: JSON.stringify(mark) })
+      tx.after(() => bell.stop(turn.sessionId, turn.turnId))
+      return true
+    }
+    yield* settle(tx, bell, turn, { state: "cancelled", stopReason: mark.stopReason, actor })
+    tx.after(() => bell.wake(turn.sessionId))
+    return false
+  })
+
+/** Sub-agents that a turn waited for end with it. */
+const endChildren = (tx: Tx, bell: BellListener, turn: TurnRow) =>
+  Effect.gen(function* () {
+    for (const task of yield* TasksRepo.waitedFor(tx, turn.sessionId, turn.turnId)) {
+      yield* TasksRepo.setState(tx, task, "delivered")
+      const child = yield* TurnsRepo.find(tx, task.childSession, task.childTurn)
+      if (child !== undefined && child.settledAt === null) {
+        yield* markCancelled(tx, bell, child, { stopReason: "cancelled", reason: "its parent ended" })
+      }
+    }
+  })
+
+/** A sub-agent's turn has ended: whoever waits gets the result, once, in the same commit. */
+const deliverTask = (tx: Tx, bell: BellListener, child: TurnRow) =>
+  Effect.gen(function* () {
+    const task = yield* TasksRepo.ofChild(tx, child.sessionId, child.turnId)
+    if (task === undefined || task.state === "delivered") return
+    yield* TasksRepo.setState(tx, task, "delivered")
+    const envelope = envelopeOf(child)
+    if (task.state === "background") return yield* submitResult(tx, bell, task, child, envelope)
+    const pending = yield* PendingRepo.find(tx, task.parentSession, task.callId)
+    if (pending === undefined) return
+    yield* deliverCall(tx, bell, pending, { state: envelope.isError ? "failed" : "completed", result: envelope })
+  })
+
+/** A background result arrives as a queued turn of the parent, also when that has long ended. */
+const submitResult = (tx: Tx, bell: BellListener, task: TaskRow, child: TurnRow, envelope: CallResult) =>
+  Effect.gen(function* () {
+    const spawning = yield* TurnsRepo.find(tx, task.parentSession, task.parentTurn)
+    const [session] = yield* tx.query<{ seq: number }>(
+      "UPDATE session SET next_seq = next_seq + 1, turns = turns + 1 WHERE session_id = ? AND deleted_at IS NULL RETURNING next_seq - 1 AS seq",
+      [task.parentSession]
+    )
+    if (session === undefined || spawning === undefined) return
+    const prompt: Prompt = {
+      role: "custom",
+      content: [
+        { type: "text", text: `The sub-agent ${task.childSession}, started in the background, has ended:` },
+        ...envelope.content
+      ],
+      custom: { type: "task_result", details: envelope.details ?? {} }
+    }
+    yield* record(tx, {
+      turn: {
+        ...spawning,
+        turnId: resultTurnId(child),
+        seq: session.seq,
+        rank: session.seq,
+        state: "queued",
+        revision: 0,
+        attempt: 1,
+        requestHash: "",
+        prompt: JSON.stringify(prompt),
+        options: "{}",
+        outcome: JSON.stringify({ steps: [], usage: {} }),
+        cancel: null,
+        joined: null,
+        actor: null,
+        acceptedAt: tx.now,
+        startedAt: null,
+        settledAt: null
+      },
+      causedBy: child.turnId
+    })
+    tx.after(() => bell.wake(task.parentSession))
   })

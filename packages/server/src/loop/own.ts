@@ -1,0 +1,58 @@
+import { type CallResult, type JsonObject, QuestionId, QuestionItem } from "@harness/protocol"
+import { Clock, Effect, Either, Schema } from "effect"
+import { ulid } from "ulid"
+import { Hub } from "../log/Hub.ts"
+import { toTimestamp } from "../storage/columns.ts"
+import { Tasks } from "../tasks/Tasks.ts"
+import { errorResult } from "../tools/results.ts"
+import { type Held, Progress } from "../turns/Progress.ts"
+import type { Planned } from "./plan.ts"
+
+const decodeQuestions = Schema.decodeUnknownEither(Schema.Struct({ questions: Schema.Array(QuestionItem) }))
+
+/** Puts a question to a person. The call waits for the answer. */
+const ask = (held: Held, planned: Planned, args: JsonObject) =>
+  Effect.gen(function* () {
+    const progress = yield* Progress
+    const hub = yield* Hub
+    const decoded = decodeQuestions(args)
+    if (Either.isLeft(decoded) || decoded.right.questions.length === 0) {
+      return errorResult(
+        "tool.arguments_invalid",
+        "questions must be a list of questions with question, header and options."
+      )
+    }
+    const now = yield* Clock.currentTimeMillis
+    const { sessionId, turnId } = held.turn
+    const n = hub.live.takePart(sessionId, turnId) ?? 1
+    yield* progress.stopped(held.turn, {
+      row: planned.row,
+      call: planned.call,
+      waiting: {
+        kind: "question",
+        n,
+        question: {
+          questionId: QuestionId.make(`que_${ulid(now)}`),
+          sessionId,
+          turnId,
+          callId: planned.call.callId,
+          questions: decoded.right.questions,
+          askedAt: toTimestamp(now)
+        }
+      },
+      arguments: args,
+      passed: planned.passed,
+      deadline: null
+    })
+    return undefined
+  })
+
+/** A call that no tool runs: a question, or a sub-agent. Answers an error result when it cannot be done. */
+export const answerOwn = (held: Held, planned: Planned, name: string, args: JsonObject) =>
+  Effect.gen(function* () {
+    const refused: CallResult | undefined =
+      name === "question"
+        ? yield* ask(held, planned, args)
+        : yield* (yield* Tasks).spawn(held, { row: planned.row, call: planned.call, passed: planned.passed }, args)
+    return refused
+  })

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto"
+import { CallId, type CallResult, type JsonObject, type Part, type ToolTurnPart } from "@harness/protocol"
+import { Clock, Effect, Either } from "effect"
+import { ulid } from "ulid"
+import { Hub } from "../log/Hub.ts"
+import { errorResult } from "../tools/results.ts"
+import { Tools } from "../tools/Tools.ts"
+import type { Passed, Pending } from "../turns/PendingRepo.ts"
+import type { Held, PlannedCall } from "../turns/Progress.ts"
+import type { PartRow } from "../turns/TurnsRepo.ts"
+import type { RawCall } from "./generate.ts"
+import type { Toolbox } from "./Toolbox.ts"
+
+/** What may not be run, and what the model is told instead. */
+const cutOff = errorResult(
+  "tool.arguments_cut",
+  "The answer was cut off at the token limit while these arguments were being written. The tool was not run. Ask for less at once."
+)
+
+const lostArguments = errorResult("tool.arguments_cut", "The arguments of this call could not be read. It was not run.")
+
+const keyOf = (...parts: ReadonlyArray<string>): string =>
+  createHash("sha256").update(parts.join("\n")).digest("base64url").slice(0, 32)
+
+/** One call of an answer: how it is shown, how the history keeps it, and, when it can't be run, why. */
+export interface Planned extends PlannedCall {
+  readonly args: Either.Either<JsonObject, CallResult>
+  readonly content: Part
+  /** The gates it went through before it had to wait. */
+  readonly passed: Passed
+}
+
+/** Names the calls of an answer. A call that the token limit cut is planned too, and never run. */
+export const plan = (held: Held, toolbox: Toolbox, raw: ReadonlyArray<RawCall>, step: number, cut: boolean) =>
+  Effect.gen(function* () {
+    const tools = yield* Tools
+    const hub = yield* Hub
+    const now = yield* Clock.currentTimeMillis
+    return raw.map(({ name: modelName, argumentsText }): Planned => {
+      const { sessionId, turnId } = held.turn
+      const callId = CallId.make(`call_${ulid(now)}`)
+      const name = toolbox.fullName(modelName)
+      // The limit may have cut any of them: arguments that happen to parse may still lack their end.
+      const args = cut ? Either.left(cutOff) : tools.parseArguments(argumentsText)
+      const n = hub.live.takePart(sessionId, turnId) ?? 1
+      const call: ToolTurnPart = {
+        type: "tool",
+        partId: `p${n}`,
+        callId,
+        name,
+        arguments: Either.getOrElse(args, () => argumentsText.slice(0, 4_096)),
+        state: "requested",
+        idempotencyKey: keyOf(sessionId, turnId, callId)
+      }
+      const row: PartRow = { n, step, open: true, part: call }
+      const content: Part = { type: "call", callId, name, arguments: Either.getOrElse(args, () => ({})) }
+      return { row, call, external: toolbox.find(name)?._tag === "External", args, content, passed: {} }
+    })
+  })
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A call that is requested and not started: found so after a crash, or released from its wait. */
+export const replan = (row: PartRow, pending: Pending | undefined): ReadonlyArray<Planned> => {
+  const { part: call } = row
+  if (call.type !== "tool") return []
+  const args = pending?.arguments ?? call.arguments
+  return [
+    {
+      row,
+      call,
+      external: false,
+      args: isObject(args) ? Either.right(args) : Either.left(lostArguments),
+      content: { type: "call", callId: call.callId, name: call.name, arguments: call.arguments },
+      passed: pending?.passed ?? {}
+    }
+  ]
+}
