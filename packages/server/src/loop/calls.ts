@@ -6,6 +6,7 @@ import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { errorResult } from "../tools/results.ts"
 import { Tools } from "../tools/Tools.ts"
 import { GONE, type Held, Progress } from "../turns/Progress.ts"
+import { type Deliverable, SUBMIT_RESULT, submitTool } from "./deliverable.ts"
 import { hookCallOf, judgeCall, subjectOf, type Verdict } from "./judge.ts"
 import { answerOwn } from "./own.ts"
 import type { Planned } from "./plan.ts"
@@ -17,8 +18,8 @@ const SIDE_BY_SIDE = 4
 /** The same call with the same failure this often is answered without being run. */
 const REPEATED_FAILURES_MAX = 2
 
-/** The tools a turn may be offered. */
-export const toolboxOf = (held: Held) =>
+/** The tools a turn may be offered, and the one its result is handed in with. */
+export const toolboxOf = (held: Held, deliverable: Deliverable | undefined) =>
   Effect.gen(function* () {
     const tools = yield* Tools
     const books = yield* rulebooks(held)
@@ -29,7 +30,11 @@ export const toolboxOf = (held: Held) =>
     const theirs = configurationOf(held.session)
       .externalTools.filter(({ name }) => mayCall(books, mode, { name, readOnly: false }))
       .map((tool): Callable => ({ _tag: "External", name: tool.name, tool }))
-    return new Toolbox([...ours, ...theirs])
+    const submit: ReadonlyArray<Callable> =
+      deliverable === undefined || deliverable.native
+        ? []
+        : [{ _tag: "Tool", name: SUBMIT_RESULT, tool: submitTool(deliverable) }]
+    return new Toolbox([...ours, ...theirs, ...submit])
   })
 
 const fingerprint = (name: string, value: unknown): string =>
@@ -50,6 +55,12 @@ export class Failures {
     if (result.isError) this.counts.set(key, (this.counts.get(key) ?? 0) + 1)
     else this.counts.delete(key)
   }
+}
+
+/** What the calls of a turn share. */
+export interface Crew {
+  readonly failures: Failures
+  readonly deliverable: Deliverable | undefined
 }
 
 const repeated = errorResult(
@@ -97,8 +108,9 @@ const stop = (held: Held, planned: Planned, verdict: Extract<Verdict, { _tag: "S
     })
   })
 
-const runOne = (held: Held, toolbox: Toolbox, failures: Failures, planned: Planned) =>
+const runOne = (held: Held, toolbox: Toolbox, crew: Crew, planned: Planned) =>
   Effect.gen(function* () {
+    const { deliverable, failures } = crew
     if (failures.seen(planned) >= REPEATED_FAILURES_MAX)
       return yield* settle(held, planned, failures, "failed", repeated)
     const verdict = yield* judgeCall(held, toolbox, planned)
@@ -108,8 +120,9 @@ const runOne = (held: Held, toolbox: Toolbox, failures: Failures, planned: Plann
       case "Stop":
         return yield* stop(held, planned, verdict)
       case "Own": {
-        const refused = yield* answerOwn(held, planned, verdict.name, verdict.args)
-        return refused === undefined ? undefined : yield* settle(held, planned, failures, "failed", refused)
+        const result = yield* answerOwn(held, planned, deliverable, verdict.name, verdict.args)
+        if (result === undefined) return
+        return yield* settle(held, planned, failures, result.isError ? "failed" : "completed", result)
       }
       case "Run":
         return yield* run(held, planned, failures, verdict)
@@ -117,8 +130,8 @@ const runOne = (held: Held, toolbox: Toolbox, failures: Failures, planned: Plann
   }).pipe(Effect.withSpan("loop.call", { attributes: { tool: planned.call.name } }))
 
 /** Judges and runs the calls of one step, in the model's order, some side by side; each result is its own call's. */
-export const runCalls = (held: Held, toolbox: Toolbox, failures: Failures, calls: ReadonlyArray<Planned>) =>
-  Effect.forEach(calls, (call) => runOne(held, toolbox, failures, call), {
+export const runCalls = (held: Held, toolbox: Toolbox, crew: Crew, calls: ReadonlyArray<Planned>) =>
+  Effect.forEach(calls, (call) => runOne(held, toolbox, crew, call), {
     concurrency: SIDE_BY_SIDE,
     discard: true
   })

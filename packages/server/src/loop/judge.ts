@@ -15,6 +15,7 @@ import type { Passed } from "../turns/PendingRepo.ts"
 import type { Held } from "../turns/Progress.ts"
 import type { Waiting } from "../turns/pending.ts"
 import { outcomeOf } from "../turns/TurnsRepo.ts"
+import { SUBMIT_RESULT } from "./deliverable.ts"
 import type { Planned } from "./plan.ts"
 import { mayCall, type Rulebook, rulebooks } from "./rulebooks.ts"
 import type { Callable, Toolbox } from "./Toolbox.ts"
@@ -188,6 +189,10 @@ export const judgeCall = (held: Held, toolbox: Toolbox, planned: Planned) =>
       const tools = yield* Tools
       const exists = Option.isSome(tools.find(name))
       return exists ? policyDenied(name) : answer("failed", notFound(name))
+    }
+    if (name === SUBMIT_RESULT) {
+      const own: Verdict = { _tag: "Own", name, args: planned.args.right }
+      return own
     }
     const books = yield* rulebooks(held)
     if (!mayCall(books, held.turn.mode, { name, readOnly: readOnly(callable) })) return policyDenied(name)

@@ -1,4 +1,4 @@
-import { type CallResult, type JsonObject, QuestionId, QuestionItem } from "@harness/protocol"
+import { type JsonObject, QuestionId, QuestionItem } from "@harness/protocol"
 import { Clock, Effect, Either, Schema } from "effect"
 import { ulid } from "ulid"
 import { Hub } from "../log/Hub.ts"
@@ -6,6 +6,7 @@ import { toTimestamp } from "../storage/columns.ts"
 import { Tasks } from "../tasks/Tasks.ts"
 import { errorResult } from "../tools/results.ts"
 import { type Held, Progress } from "../turns/Progress.ts"
+import { answerSubmit, type Deliverable, SUBMIT_RESULT } from "./deliverable.ts"
 import type { Planned } from "./plan.ts"
 
 const decodeQuestions = Schema.decodeUnknownEither(Schema.Struct({ questions: Schema.Array(QuestionItem) }))
@@ -47,12 +48,17 @@ const ask = (held: Held, planned: Planned, args: JsonObject) =>
     return undefined
   })
 
-/** A call that no tool runs: a question, or a sub-agent. Answers an error result when it cannot be done. */
-export const answerOwn = (held: Held, planned: Planned, name: string, args: JsonObject) =>
+/** A call that no tool runs. Answers its result, or nothing when it has to wait for one. */
+export const answerOwn = (
+  held: Held,
+  planned: Planned,
+  deliverable: Deliverable | undefined,
+  name: string,
+  args: JsonObject
+) =>
   Effect.gen(function* () {
-    const refused: CallResult | undefined =
-      name === "question"
-        ? yield* ask(held, planned, args)
-        : yield* (yield* Tasks).spawn(held, { row: planned.row, call: planned.call, passed: planned.passed }, args)
-    return refused
+    if (name === SUBMIT_RESULT && deliverable !== undefined) return answerSubmit(deliverable, args)
+    if (name === "question") return yield* ask(held, planned, args)
+    const tasks = yield* Tasks
+    return yield* tasks.spawn(held, { row: planned.row, call: planned.call, passed: planned.passed }, args)
   })

@@ -10,12 +10,22 @@ import { HistoryRepo } from "../history/HistoryRepo.ts"
 import { type GenerationVerdict, Hooks } from "../hooks/Hooks.ts"
 import { Hub } from "../log/Hub.ts"
 import { Models } from "../models/Models.ts"
-import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
+import type { ModelFailure, ModelMessage, ResolvedModel } from "../providers/Model.ts"
 import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { GONE, type Held, Progress } from "../turns/Progress.ts"
 import { cancelOf, optionsOf, outcomeOf, type PartRow, type TurnRow } from "../turns/TurnsRepo.ts"
-import { Failures, runCalls, toolboxOf } from "./calls.ts"
+import { type Crew, Failures, runCalls, toolboxOf } from "./calls.ts"
 import { systemPrompt, toMessages, withPartial } from "./context.ts"
+import {
+  accepted,
+  type Deliverable,
+  deliverableOf,
+  exhausted,
+  INVALID_NOTICE,
+  judgeText,
+  lastRejected,
+  submitted
+} from "./deliverable.ts"
 import { Growing } from "./Growing.ts"
 import { type Generated, generate } from "./generate.ts"
 import { subjectOf } from "./judge.ts"
@@ -26,7 +36,8 @@ import type { Toolbox } from "./Toolbox.ts"
 /** A turn under way: what its next commit needs to know. */
 interface Stage {
   readonly held: Held
-  readonly failures: Failures
+  readonly crew: Crew
+  readonly model: ResolvedModel
   growing: Growing
   /** An answer cut off by its provider is gone on with once per turn. */
   continued: boolean
@@ -60,12 +71,11 @@ const requestOf = (stage: Stage, turn: TurnRow, model: ResolvedModel, toolbox: T
     const history = yield* HistoryRepo
     const hooks = yield* Hooks
     const { held, growing } = stage
+    const parts = yield* (yield* Progress).parts(held.turn)
     const agent = yield* agentOf(held.session.workdir, turn.agent)
     const entries = yield* history.forModel(turn.sessionId)
-    const messages = withPartial(
-      toMessages(entries, model.provider, (name) => toolbox.modelName(name)),
-      growing.text
-    )
+    const said = toMessages(entries, model.provider, (name) => toolbox.modelName(name))
+    const messages = withPartial([...said, ...nudge(parts, growing)], growing.text)
     const prompt = systemPrompt({
       agent: agent.prompt,
       turn: optionsOf(turn).systemPrompt,
@@ -79,17 +89,24 @@ const requestOf = (stage: Stage, turn: TurnRow, model: ResolvedModel, toolbox: T
     return verdict
   })
 
+/** After an answer that broke its contract: what was wrong with it. Told once, and not stored. */
+const nudge = (parts: ReadonlyArray<PartRow>, growing: Growing): ReadonlyArray<ModelMessage> => {
+  const last = parts.filter(({ part }) => part.type !== "steer" && part.type !== "reasoning").at(-1)?.part
+  if (growing.begun || last?.type !== "notice" || last.code !== INVALID_NOTICE) return []
+  return [{ role: "user", content: [{ type: "text", text: last.message }] }]
+}
+
 /** One generation: the request made, asked, and its answer committed. Answers what is to be done next. */
-const step = (stage: Stage, turn: TurnRow, model: ResolvedModel) =>
+const step = (stage: Stage, turn: TurnRow) =>
   Effect.gen(function* () {
     const progress = yield* Progress
     const hub = yield* Hub
     const hooks = yield* Hooks
     const { retryBaseMillis } = yield* Models
-    const { held, growing } = stage
+    const { crew, held, growing, model } = stage
     const options = optionsOf(turn)
     const number = outcomeOf(turn).steps.length + 1
-    const toolbox = yield* toolboxOf(held)
+    const toolbox = yield* toolboxOf(held, stage.crew.deliverable)
     const asked = yield* requestOf(stage, turn, model, toolbox)
     if (asked._tag === "Vetoed") return yield* progress.finish(held.turn, vetoed(asked.reason))
     const thinking =
@@ -104,7 +121,8 @@ const step = (stage: Stage, turn: TurnRow, model: ResolvedModel) =>
           system: asked.generation.systemPrompt,
           messages: asked.generation.messages,
           tools: toolbox.specs,
-          ...(thinking === undefined ? {} : { thinking })
+          ...(thinking === undefined ? {} : { thinking }),
+          ...(crew.deliverable?.native === true ? { output: { schema: crew.deliverable.schema } } : {})
         },
         onRetry: ({ failure, attempt, delayMillis }) =>
           Effect.asVoid(
@@ -132,15 +150,68 @@ const step = (stage: Stage, turn: TurnRow, model: ResolvedModel) =>
     stage.growing = new Growing(hub, held.turn, number + 1, [])
     yield* hooks.postGenerate(subjectOf({ ...held, turn }), finalText)
     if (planned.length > 0) {
-      yield* runCalls(held, toolbox, stage.failures, planned)
+      yield* runCalls(held, toolbox, crew, planned)
       return yield* leftOver(stage)
     }
-    return yield* progress.finish(held.turn, {
-      state: finishReason === "error" ? "failed" : "completed",
-      stopReason: stopReasons[finishReason],
-      finalText
+    const ending = { state: "completed", stopReason: stopReasons[finishReason], finalText } as const
+    if (finishReason === "error") return yield* progress.finish(held.turn, { ...ending, state: "failed" })
+    if (crew.deliverable === undefined || finishReason !== "stop") return yield* progress.finish(held.turn, ending)
+    return yield* handIn(stage, crew.deliverable, finalText)
+  })
+
+/** A final text under a JSON contract: it fits, is tried again with what was wrong, or ends the turn without a result. */
+const handIn = (stage: Stage, deliverable: Deliverable, finalText: string) =>
+  Effect.gen(function* () {
+    const progress = yield* Progress
+    const { turn } = stage.held
+    const judged = judgeText(deliverable, finalText)
+    if (judged._tag === "Fits") {
+      return yield* progress.finish(turn, { state: "completed", stopReason: "end", finalText, result: judged.value })
+    }
+    yield* progress.notice(turn, INVALID_NOTICE, judged.reason)
+    const parts = yield* progress.parts(turn)
+    if (!exhausted(parts)) return "again" as const
+    return yield* progress.finish(turn, {
+      state: "completed",
+      stopReason: "output_invalid",
+      finalText,
+      resultError: judged.reason,
+      rejected: judged.value
     })
   })
+
+/** A step of calls is done: a result that was handed in among them ends the turn. */
+const afterCalls = (stage: Stage) =>
+  Effect.gen(function* () {
+    const progress = yield* Progress
+    const { deliverable } = stage.crew
+    if (deliverable === undefined || deliverable.native) return "again" as const
+    const { turn } = stage.held
+    const parts = yield* progress.parts(turn)
+    const result = accepted(parts)
+    if (result !== undefined) {
+      const value = submitted(deliverable, result.args)
+      return yield* progress.finish(turn, {
+        state: "completed",
+        stopReason: "end",
+        result: value,
+        finalText: textOf(parts)
+      })
+    }
+    if (!exhausted(parts)) return "again" as const
+    return yield* progress.finish(turn, {
+      state: "completed",
+      stopReason: "output_invalid",
+      resultError: "No result fitted what was asked for.",
+      rejected: lastRejected(deliverable, parts)
+    })
+  })
+
+/** What the model said beside its last calls. */
+const textOf = (parts: ReadonlyArray<PartRow>): string => {
+  const last = parts.reduce((step, row) => Math.max(step, row.step), 0)
+  return parts.reduce((text, { part, step }) => (part.type === "text" && step === last ? text + part.text : text), "")
+}
 
 const stepOf = (step: number, model: ResolvedModel, generated: Generated): TurnStep => ({
   step,
@@ -161,14 +232,14 @@ const leftOver = (stage: Stage) =>
       const left = yield* progress.park(held.turn)
       if (left === GONE) return GONE
       if (left._tag === "Parked") return "parked" as const
-      if (left._tag === "Clear") return "again" as const
+      if (left._tag === "Clear") return yield* afterCalls(stage)
       const calls = left.open.flatMap((row: PartRow) =>
         replan(
           row,
           left.pending.find(({ n }) => n === row.n)
         )
       )
-      yield* runCalls(held, yield* toolboxOf(held), stage.failures, calls)
+      yield* runCalls(held, yield* toolboxOf(held, stage.crew.deliverable), stage.crew, calls)
     }
   })
 
@@ -190,14 +261,8 @@ const afterFailure = (stage: Stage, { failure }: ModelFailure) =>
 const loop = (stage: Stage) =>
   Effect.gen(function* () {
     const progress = yield* Progress
-    const models = yield* Models
     const hooks = yield* Hooks
     const { held } = stage
-    const model = yield* Effect.either(models.resolve(held.turn.model))
-    if (Either.isLeft(model)) {
-      const { code, message } = model.left
-      return yield* progress.finish(held.turn, failed({ kind: "permanent", code, message, retryable: false }))
-    }
     // A turn that is taken up again may have calls to run; one that just begins asks the hooks before it.
     if (held.parts.some(({ open, part }) => open && part.type === "tool")) {
       const left = yield* leftOver(stage)
@@ -215,7 +280,7 @@ const loop = (stage: Stage) =>
         yield* progress.notice(held.turn, "max_steps", `The turn ended after ${maxSteps} generations.`)
         return yield* progress.finish(held.turn, { state: "completed", stopReason: "max_steps" })
       }
-      const next = yield* step(stage, turn, model.right)
+      const next = yield* step(stage, turn)
       if (next !== "again" && next !== "steered") return next
     }
   })
@@ -228,7 +293,20 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
   Effect.gen(function* () {
     const hub = yield* Hub
     const progress = yield* Progress
-    const stage: Stage = { held, failures: new Failures(), growing: begin(hub, held), continued: false }
+    const models = yield* Models
+    const model = yield* Effect.either(models.resolve(held.turn.model))
+    if (Either.isLeft(model)) {
+      const { code, message } = model.left
+      yield* progress.finish(held.turn, failed({ kind: "permanent", code, message, retryable: false }))
+      return
+    }
+    const stage: Stage = {
+      held,
+      model: model.right,
+      crew: { failures: new Failures(), deliverable: deliverableOf(held.turn, model.right) },
+      growing: begin(hub, held),
+      continued: false
+    }
     const outcome = yield* Effect.raceFirst(loop(stage), Effect.as(stopped, "stopped" as const))
     if (outcome === "parked") return
     if (outcome === "stopped") {

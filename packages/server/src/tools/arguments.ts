@@ -56,7 +56,8 @@ const validatorOf = (schema: JsonObject): Either.Either<ValidateFunction, unknow
   return validator
 }
 
-const issueOf = (error: ErrorObject) => {
+/** Where a value does not fit, and why. */
+export const issueOf = (error: ErrorObject) => {
   const name: unknown =
     error.params["missingProperty"] ?? error.params["additionalProperty"] ?? error.params["unevaluatedProperty"]
   const path = typeof name === "string" ? `${error.instancePath}/${name}` : error.instancePath

@@ -61,6 +61,7 @@ const make = Effect.gen(function* () {
   const room = yield* CommitRoom
   const hub = yield* Hub
   const bell = yield* Bell
+  const repo = yield* TurnsRepo
 
   /** A command on a turn that must still be the runner's own. */
   const own = <A>(held: TurnRow, command: (tx: Tx, turn: TurnRow) => Effect.Effect<A, SqlError.SqlError>) =>
@@ -265,7 +266,10 @@ const make = Effect.gen(function* () {
       })
     )
 
-  return { takeUp, recover, checkpoint, steers, answer, callStarted, callSettled, stopped, park, notice, finish }
+  /** A turn's parts as they stand. */
+  const parts = (held: TurnRow) => repo.parts(held.sessionId, held.turnId)
+
+  return { parts, takeUp, recover, checkpoint, steers, answer, callStarted, callSettled, stopped, park, notice, finish }
 })
 
 /** What grew since the last checkpoint. `at`: the offset it begins at. */

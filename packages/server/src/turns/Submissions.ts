@@ -9,7 +9,7 @@ import {
   type TurnOptions,
   ValidationError
 } from "@harness/protocol"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Either, Layer } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
@@ -20,6 +20,7 @@ import { establish, type PreparedSession, Sessions } from "../sessions/Sessions.
 import { configurationOf, type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
+import { outputCheck } from "../tools/outputSchema.ts"
 import { Bell } from "./Bell.ts"
 import { toParts } from "./content.ts"
 import { decideSubmit } from "./decide.ts"
@@ -61,6 +62,16 @@ const make = Effect.gen(function* () {
 
   const checkOptions = (options: TurnOptions) =>
     Effect.gen(function* () {
+      if (options.output?.type === "json") {
+        const check = outputCheck(options.output.schema)
+        if (Either.isLeft(check)) {
+          return yield* new ValidationError({
+            code: "schema.invalid",
+            message: `options.output.schema ${check.left}`,
+            details: { issues: [{ path: "options.output.schema", reason: check.left }] }
+          })
+        }
+      }
       const issues = validateLayer(options.tools ?? {}, "options.tools")
       if (issues.length === 0) return
       return yield* new ValidationError({
@@ -85,7 +96,6 @@ const make = Effect.gen(function* () {
       const ignored = [
         ...(options.thinking !== undefined && !resolved.thinkingLevels.includes(options.thinking) ? ["thinking"] : []),
         // Known, and not kept yet: better said than passed over.
-        ...(options.output?.type === "json" ? ["output"] : []),
         ...(options.budget === undefined ? [] : ["budget"])
       ]
       const maxSteps = options.maxSteps ?? agent.steps
