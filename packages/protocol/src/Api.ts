@@ -3,7 +3,8 @@ import { ServerStreamEvent } from "./events/ServerEvent.ts"
 import { SessionStreamEvent } from "./events/SessionEvent.ts"
 import { TurnStreamEvent } from "./events/TurnEvent.ts"
 import { AgentsGroup } from "./groups/Agents.ts"
-import { CallsGroup } from "./groups/Calls.ts"
+import { BackgroundGroup, CallsGroup } from "./groups/Calls.ts"
+import { CompactionsGroup } from "./groups/Compactions.ts"
 import { ConversationGroup } from "./groups/Conversation.ts"
 import { withEdgeErrors } from "./groups/errors.ts"
 import { ForksGroup } from "./groups/Forks.ts"
@@ -44,6 +45,8 @@ export const SessionsApi = withEdgeErrors(
     .add(PermissionsGroup)
     .add(QuestionsGroup)
     .add(CallsGroup)
+    .add(BackgroundGroup)
+    .add(CompactionsGroup)
     .add(AgentsGroup)
     .prefix("/v1")
 )

@@ -3,8 +3,11 @@ import { HttpServer as Http, HttpApiBuilder } from "@effect/platform"
 import { type ConflictError, HarnessApi } from "@harness/protocol"
 import { Effect, Layer } from "effect"
 import { Agents } from "./agents/Agents.ts"
+import { AgentsHandlers } from "./agents/http.ts"
+import { AsksHandlers } from "./asks/http.ts"
 import { AuthorizationLayer } from "./auth/Authorization.ts"
 import { Tokens, type TokensError } from "./auth/Tokens.ts"
+import { CompactionsHandlers } from "./compaction/http.ts"
 import { Settings, type SettingsValues } from "./config/Config.ts"
 import { Redaction } from "./config/Redaction.ts"
 import { Places } from "./engine/Engine.ts"
@@ -18,6 +21,7 @@ import { ProviderSettings } from "./providers/ProviderSettings.ts"
 import { ServersHandlers } from "./servers/http.ts"
 import { Servers, ServersFolder } from "./servers/Servers.ts"
 import { SessionsHandlers } from "./sessions/http.ts"
+import { BackgroundHandlers } from "./tasks/http.ts"
 import { Tools } from "./tools/Tools.ts"
 import { ConversationHandlers, ForksHandlers, QueueHandlers, TurnsHandlers } from "./turns/http.ts"
 import { Shell } from "./workspace/Shell.ts"
@@ -58,7 +62,7 @@ const offer = Layer.effect(
       providers: Effect.map(models.providers, (all) =>
         all.filter(({ connected }) => connected).map(({ providerId }) => providerId)
       ),
-      subAgents: false,
+      subAgents: true,
       voice: false
     }
   })
@@ -81,11 +85,17 @@ const layer = (settings: SettingsValues, output: LogOutput) => {
     TurnsHandlers,
     QueueHandlers,
     ForksHandlers,
-    ConversationHandlers
+    ConversationHandlers,
+    AsksHandlers,
+    AgentsHandlers,
+    BackgroundHandlers,
+    CompactionsHandlers
   )
   const api = HttpApiBuilder.api(HarnessApi).pipe(Layer.provide(handlers), Layer.provide(AuthorizationLayer))
   const work = Servers.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(Models.layer, Tools.layer.pipe(Layer.provide(Shell.layer)), Places.layer, Agents.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Models.layer, Tools.layer.pipe(Layer.provide(Shell.layer)), Places.layer, Agents.layer)
+    ),
     Layer.provide(Layer.succeed(ProviderSettings, providerSettings(settings))),
     Layer.provide(
       Layer.succeed(ServersFolder, { data: settings.data, root: settings.root, durability: settings.durability })

@@ -1,4 +1,6 @@
+import { SessionId } from "@harness/protocol"
 import { Cause, Context, Deferred, Effect, FiberMap, Layer, Option } from "effect"
+import { CompactionsRepo } from "../compaction/CompactionsRepo.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Bell } from "../turns/Bell.ts"
 import { type Held, Progress } from "../turns/Progress.ts"
@@ -12,7 +14,16 @@ const BREATH = "1 second"
 /** How a turn is run; the loop knows. */
 export class Runner extends Context.Tag("@harness/server/Runner")<
   Runner,
-  { readonly run: (held: Held, stopped: Effect.Effect<void>) => Effect.Effect<void> }
+  {
+    readonly run: (held: Held, stopped: Effect.Effect<void>) => Effect.Effect<void>
+    /**
+     * Work of a session that is done between its turns. `watch` names it and answers what may stop it. False: there was none.
+     */
+    readonly between: (
+      sessionId: SessionId,
+      watch: (key: string) => Effect.Effect<Effect.Effect<void>>
+    ) => Effect.Effect<boolean>
+  }
 >() {}
 
 /** Places for running turns, shared by all servers of the process. */
@@ -42,20 +53,35 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
       const runner = yield* Runner
       const places = yield* Places
       const sessions = yield* SessionsRepo
+      const compactions = yield* CompactionsRepo
       const fibers = yield* FiberMap.make<string>()
       const busy = new Map<string, Busy>()
       const fork = yield* FiberMap.runtime(fibers)<never>()
 
-      const oneTurn = (sessionId: string, here: Busy) =>
+      /** What runs under a key from here on, and what stops it. */
+      const watch = (here: Busy) => (key: string) =>
         Effect.gen(function* () {
+          const stop = yield* Deferred.make<void>()
+          here.running = { turnId: key, stop }
+          if (here.stopped.has(key)) yield* Deferred.succeed(stop, undefined)
+          here.stopped.clear()
+          return Deferred.await(stop)
+        })
+
+      const oneTurn = (sessionId: SessionId, here: Busy) =>
+        Effect.gen(function* () {
+          const between = runner.between(sessionId, watch(here))
+          if (
+            yield* Effect.ensuring(
+              between,
+              Effect.sync(() => (here.running = undefined))
+            )
+          )
+            return true
           const held = yield* progress.takeUp(sessionId)
           if (Option.isNone(held)) return false
-          const { turnId } = held.value.turn
-          const stop = yield* Deferred.make<void>()
-          here.running = { turnId, stop }
-          if (here.stopped.has(turnId)) yield* Deferred.succeed(stop, undefined)
-          here.stopped.clear()
-          yield* runner.run(held.value, Deferred.await(stop)).pipe(
+          const stopped = yield* watch(here)(held.value.turn.turnId)
+          yield* runner.run(held.value, stopped).pipe(
             Effect.catchAllCause((cause) =>
               Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : broken(held.value, cause)
             ),
@@ -89,7 +115,7 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
           )
         )
 
-      const drain = (sessionId: string, here: Busy): Effect.Effect<void> =>
+      const drain = (sessionId: SessionId, here: Busy): Effect.Effect<void> =>
         Effect.gen(function* () {
           for (;;) {
             here.again = false
@@ -110,7 +136,8 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
           )
         )
 
-      const wake = (sessionId: string) => {
+      const wake = (id: string) => {
+        const sessionId = SessionId.make(id)
         const there = busy.get(sessionId)
         if (there !== undefined) {
           there.again = true
@@ -128,8 +155,9 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
         else wake(sessionId)
       }
 
-      const waiting = yield* sessions.busy
-      yield* Effect.forEach(waiting, ({ sessionId }) => progress.recover(sessionId), {
+      const busySessions = yield* sessions.busy
+      const waiting = [...busySessions, ...(yield* compactions.waiting)]
+      yield* Effect.forEach(busySessions, ({ sessionId }) => progress.recover(sessionId), {
         concurrency: "unbounded",
         discard: true
       })

@@ -9,6 +9,9 @@ import { Database } from "../storage/Sqlite.ts"
 /** Entries that came behind a running turn stand above this until it ends. */
 const BEHIND = 2 ** 40
 
+/** Entries that a summary stands for are this far below their places: kept, and not shown. */
+const HIDDEN = 2 ** 41
+
 /** What an entry holds beside its place. */
 interface EntryBody {
   readonly content: ReadonlyArray<Part>
@@ -185,6 +188,34 @@ const placeBehind = (tx: Tx, sessionId: string) =>
     }
   })
 
+/** A summary takes the place of everything up to one place. What it stands for is kept. */
+const summarise = (
+  tx: Tx,
+  summary: { readonly sessionId: string; readonly upTo: number; readonly entryId: EntryId; readonly text: string }
+) =>
+  Effect.gen(function* () {
+    const { entryId, sessionId, text, upTo } = summary
+    yield* tx.query("UPDATE entry SET ord = ord - ? WHERE session_id = ? AND ord > 0 AND ord <= ?", [
+      HIDDEN,
+      sessionId,
+      upTo
+    ])
+    const body: EntryBody = { content: [{ type: "text", text }] }
+    yield* tx.query(insertSql, [
+      sessionId,
+      entryId,
+      upTo,
+      null,
+      "system",
+      null,
+      null,
+      JSON.stringify(body),
+      null,
+      null,
+      null
+    ])
+  })
+
 const copy = (tx: Tx, bounds: CopyBounds) =>
   Effect.gen(function* () {
     const mayTake =
@@ -204,6 +235,12 @@ const copy = (tx: Tx, bounds: CopyBounds) =>
         JSON.stringify(bounds.turns),
         ...(bounds.actorId === undefined ? [] : [bounds.actorId])
       ]
+    )
+    // A copy that ends before the last summary has no use for it: what it stood for is shown again.
+    yield* tx.query(
+      "UPDATE entry SET ord = ord + ? WHERE session_id = ? AND ord < 0 AND ord + ? > " +
+        "(SELECT coalesce(max(ord), 0) FROM entry WHERE session_id = ? AND role = 'system' AND ord > 0)",
+      [HIDDEN, bounds.to, HIDDEN, bounds.to]
     )
     yield* tx.query(
       "UPDATE session SET next_ord = 1 + (SELECT coalesce(max(ord), 0) FROM entry WHERE session_id = ?) WHERE session_id = ?",
@@ -237,10 +274,10 @@ const make = Effect.gen(function* () {
       ),
     /** What the model is sent just now: nothing that waits behind the running turn. */
     forModel: (sessionId: string) =>
-      read<Row>(`SELECT ${columns} FROM entry WHERE session_id = ? AND ord < ? AND body <> '' ORDER BY ord`, [
-        sessionId,
-        BEHIND
-      ]).pipe(
+      read<Row>(
+        `SELECT ${columns} FROM entry WHERE session_id = ? AND ord > 0 AND ord < ? AND body <> '' ORDER BY ord`,
+        [sessionId, BEHIND]
+      ).pipe(
         Effect.map((rows) => rows.map(toEntry)),
         Effect.orDie
       ),
@@ -264,5 +301,6 @@ export class HistoryRepo extends Context.Tag("@harness/server/HistoryRepo")<
   static readonly appendOwn = appendOwn
   static readonly placeBehind = placeBehind
   static readonly copy = copy
+  static readonly summarise = summarise
   static readonly find = find
 }

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import type { Agents } from "../agents/Agents.ts"
+import { type Compactions, compactionKey } from "../compaction/Compactions.ts"
 import { Runner } from "../engine/Engine.ts"
 import type { HistoryRepo } from "../history/HistoryRepo.ts"
 import type { Hooks } from "../hooks/Hooks.ts"
@@ -12,10 +13,12 @@ import type { Tasks } from "../tasks/Tasks.ts"
 import type { Tools } from "../tools/Tools.ts"
 import type { Progress } from "../turns/Progress.ts"
 import type { TurnsRepo } from "../turns/TurnsRepo.ts"
+import { compactBetween } from "./compact.ts"
 import { runTurn } from "./runTurn.ts"
 
 type Needs =
   | Agents
+  | Compactions
   | HistoryRepo
   | Home
   | Hooks
@@ -32,6 +35,11 @@ type Needs =
 export const RunnerLayer = Layer.effect(
   Runner,
   Effect.map(Effect.context<Needs>(), (context) => ({
-    run: (held, stopped) => Effect.provide(runTurn(held, stopped), context)
+    run: (held, stopped) => Effect.provide(runTurn(held, stopped), context),
+    between: (sessionId, watch) =>
+      Effect.provide(
+        compactBetween(sessionId, (compactionId) => watch(compactionKey(compactionId))),
+        context
+      )
   }))
 )

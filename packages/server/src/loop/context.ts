@@ -18,9 +18,13 @@ const shownTo = (provider: string, entry: StoredEntry): ReadonlyArray<Part> =>
     return true
   })
 
+const SUMMARY = "What was said before, as a summary:"
+
 const userMessage = (entry: StoredEntry): ReadonlyArray<ModelMessage> => {
   const content = entry.content.filter(isPrompt).filter((part) => part.type !== "text" || part.text !== "")
-  return content.length === 0 ? [] : [{ role: "user", content }]
+  if (content.length === 0) return []
+  const lead: ReadonlyArray<PromptPart> = entry.role === "system" ? [{ type: "text", text: SUMMARY }] : []
+  return [{ role: "user", content: [...lead, ...content] }]
 }
 
 /**
@@ -74,7 +78,8 @@ export const systemPrompt = (options: {
   readonly turn: string | undefined
   readonly session: string
   readonly mode: keyof typeof MODE_PROMPTS
+  readonly instructions: ReadonlyArray<string>
 }): string => {
   const own = options.turn ?? (options.session === "" ? options.agent : options.session)
-  return [own, ...MODE_PROMPTS[options.mode]].join("\n\n")
+  return [own, ...MODE_PROMPTS[options.mode], ...options.instructions].join("\n\n")
 }

@@ -50,7 +50,7 @@ export const contextOf = (held: Held, planned: Planned) =>
     const context: ToolContext = {
       root: home.root,
       workdir: join(home.root, held.session.workdir),
-      outputDir: join(home.folder, "tool-output"),
+      outputDir: join(home.folder, "tool-output", sessionId),
       server: home.server,
       sessionId,
       turnId,
@@ -132,7 +132,7 @@ const judgeTool = (held: Held, planned: Planned, books: ReadonlyArray<Rulebook>,
     const verdict = yield* askPermission(held, planned, books, resource.right)
     if (verdict === "deny") return denied
     if (verdict === "allow") {
-      const run: Verdict = { _tag: "Run", tool, args, context }
+      const run: Verdict = { _tag: "Run", tool, args, context: { ...context, judged: resource.right } }
       return run
     }
     const stop: Verdict = {

@@ -7,6 +7,8 @@ import type { Agents } from "../agents/Agents.ts"
 import { Permissions } from "../asks/Permissions.ts"
 import { Questions } from "../asks/Questions.ts"
 import { Resolutions } from "../asks/Resolutions.ts"
+import { Compactions } from "../compaction/Compactions.ts"
+import { CompactionsRepo } from "../compaction/CompactionsRepo.ts"
 import { Engine, type Places } from "../engine/Engine.ts"
 import { Forks } from "../forks/Forks.ts"
 import { History } from "../history/History.ts"
@@ -59,12 +61,13 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     PendingRepo.layer,
     PermissionsRepo.layer,
     QuestionsRepo.layer,
-    HooksRepo.layer
+    HooksRepo.layer,
+    CompactionsRepo.layer
   )
   return Layer.mergeAll(Engine.layer, Resolutions.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(Permissions.layer, Questions.layer)),
     Layer.provideMerge(RunnerLayer),
-    Layer.provideMerge(Tasks.layer),
+    Layer.provideMerge(Layer.mergeAll(Tasks.layer, Compactions.layer)),
     Layer.provideMerge(Hooks.layerNone),
     Layer.provideMerge(Streams.layer),
     Layer.provideMerge(Status.layer),

@@ -93,11 +93,8 @@ const make = Effect.gen(function* () {
       const agent = yield* sessions.agentFor(workdir, request.agent ?? configured?.agent ?? GENERAL)
       const model = request.model ?? configured?.model ?? agent.model ?? (yield* models.defaultModel)
       const resolved = yield* models.resolve(model)
-      const ignored = [
-        ...(options.thinking !== undefined && !resolved.thinkingLevels.includes(options.thinking) ? ["thinking"] : []),
-        // Known, and not kept yet: better said than passed over.
-        ...(options.budget === undefined ? [] : ["budget"])
-      ]
+      const ignored =
+        options.thinking !== undefined && !resolved.thinkingLevels.includes(options.thinking) ? ["thinking"] : []
       const maxSteps = options.maxSteps ?? agent.steps
       const turn: PreparedTurn = {
         hash: submitHash(request),

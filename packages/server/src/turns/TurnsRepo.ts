@@ -302,6 +302,17 @@ const make = Effect.gen(function* () {
             ),
             (found) => found.toReversed()
           ),
+    /** Usage of every turn that a turn's sub-agents ran, near and far. */
+    usageBelow: (sessionId: string, turnId: string) =>
+      read<{ outcome: string }>(
+        "WITH RECURSIVE below (session, turn) AS (SELECT child_session, child_turn FROM task WHERE parent_session = ? AND parent_turn = ? " +
+          "UNION SELECT child_session, child_turn FROM task JOIN below ON parent_session = session AND parent_turn = turn) " +
+          "SELECT outcome FROM turn JOIN below ON session_id = session AND turn_id = turn",
+        [sessionId, turnId]
+      ).pipe(
+        Effect.map((found) => found.map(({ outcome }) => fromColumn<Outcome>(outcome).usage)),
+        Effect.orDie
+      ),
     queue: (sessionId: string) =>
       rows(`SELECT ${columns} FROM turn WHERE session_id = ? AND state = 'queued' ORDER BY rank`, [sessionId]),
     last: (sessionId: string) =>

@@ -33,5 +33,13 @@ export const asks = [
   `CREATE TABLE hook (
      hook_id TEXT PRIMARY KEY, point TEXT NOT NULL, url TEXT NOT NULL, functions TEXT, priority INTEGER NOT NULL,
      timeout_millis INTEGER NOT NULL, on_error TEXT NOT NULL, secret TEXT NOT NULL
-   ) STRICT`
+   ) STRICT`,
+  // \`details\`: boundary, tokens before and after, failure.
+  `CREATE TABLE compaction (
+     session_id TEXT NOT NULL, compaction_id TEXT NOT NULL, seq INTEGER NOT NULL, request_hash TEXT NOT NULL,
+     instructions TEXT NOT NULL, state TEXT NOT NULL, details TEXT NOT NULL, cursor INTEGER NOT NULL,
+     PRIMARY KEY (session_id, compaction_id)
+   ) STRICT`,
+  `CREATE UNIQUE INDEX compaction_seq ON compaction (session_id, seq)`,
+  `CREATE INDEX compaction_open ON compaction (session_id, seq) WHERE state IN ('queued', 'running')`
 ]

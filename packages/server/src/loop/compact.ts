@@ -1,0 +1,115 @@
+import type { SafeFailure } from "@harness/protocol"
+import { Effect, Either, Ref, Stream } from "effect"
+import { Compactions } from "../compaction/Compactions.ts"
+import type { CompactionRow } from "../compaction/CompactionsRepo.ts"
+import { headOf, totalTokens, transcriptOf } from "../compaction/plan.ts"
+import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
+import { Models } from "../models/Models.ts"
+import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
+import { withRetries } from "../providers/retry.ts"
+import { configurationOf, SessionsRepo } from "../sessions/SessionsRepo.ts"
+
+/** A summary takes at most this long, whatever the model does. */
+const TIME_MAX = "5 minutes"
+/** What stays as it is when somebody asks for a compaction, in tokens. */
+const KEPT_TOKENS = 4_000
+
+const SYSTEM =
+  "You summarise a conversation between a user and an agent, so that the agent can go on from your summary alone. Keep what was asked for, what was found, decided and changed (with names, paths and numbers), what is still open, and what the user cares about. Write plain text, no preamble."
+
+const failureOf = (code: string, message: string): SafeFailure => ({
+  kind: "transient",
+  code,
+  message,
+  retryable: true
+})
+
+/** Asks the model for a summary. */
+const summaryOf = (model: ResolvedModel, head: ReadonlyArray<StoredEntry>, instructions: string) =>
+  Effect.gen(function* () {
+    const { retryBaseMillis } = yield* Models
+    const text = yield* Ref.make("")
+    const ask = instructions === "" ? "Summarise this conversation." : `Summarise this conversation. ${instructions}`
+    yield* withRetries(
+      () =>
+        model.generate({
+          system: SYSTEM,
+          messages: [{ role: "user", content: [{ type: "text", text: `${ask}\n\n${transcriptOf(head)}` }] }],
+          tools: []
+        }),
+      { onRetry: () => Effect.void, baseMillis: retryBaseMillis }
+    ).pipe(
+      Stream.runForEach((event) => (event._tag === "Text" ? Ref.update(text, (so) => so + event.delta) : Effect.void))
+    )
+    return yield* Ref.get(text)
+  }).pipe(
+    Effect.timeoutFail({
+      duration: TIME_MAX,
+      onTimeout: () => ({ failure: failureOf("compaction.timeout", "the summary took too long") })
+    }),
+    Effect.mapError((error: ModelFailure | { readonly failure: SafeFailure }) => error.failure)
+  )
+
+/** One compaction, from its head to its end. Answers whether the history is shorter now. */
+const run = (row: CompactionRow, model: ResolvedModel, keep: { readonly tokens: number; readonly units: number }) =>
+  Effect.gen(function* () {
+    const compactions = yield* Compactions
+    const history = yield* HistoryRepo
+    const entries = yield* history.forModel(row.sessionId)
+    const head = headOf(entries, keep)
+    if (head.length === 0) {
+      yield* compactions.fail(row, {
+        kind: "permanent",
+        code: "compaction.nothing_to_do",
+        message: "there is nothing that a summary could stand for",
+        retryable: false
+      })
+      return false
+    }
+    const summary = yield* Effect.either(summaryOf(model, head, row.instructions))
+    if (Either.isLeft(summary) || summary.right.trim() === "") {
+      const empty = failureOf("compaction.empty", "the model gave no summary")
+      yield* compactions.fail(row, Either.isLeft(summary) ? summary.left : empty)
+      return false
+    }
+    const before = totalTokens(entries)
+    const after = before - totalTokens(head) + Math.ceil(summary.right.length / 4)
+    return yield* compactions.complete(row, head, summary.right, { tokensBefore: before, tokensAfter: after })
+  })
+
+/** A compaction somebody asked for, when one waits. `watch` says what may stop it. Answers whether there was one. */
+export const compactBetween = (
+  sessionId: CompactionRow["sessionId"],
+  watch: (compactionId: string) => Effect.Effect<Effect.Effect<void>>
+) =>
+  Effect.gen(function* () {
+    const compactions = yield* Compactions
+    const models = yield* Models
+    const sessions = yield* SessionsRepo
+    const row = yield* compactions.takeUp(sessionId)
+    if (row === undefined) return false
+    const stopped = yield* watch(row.compactionId)
+    const session = yield* sessions.find(sessionId)
+    const name = (session === undefined ? undefined : configurationOf(session).model) ?? (yield* models.defaultModel)
+    const model = yield* Effect.either(models.resolve(name))
+    if (Either.isLeft(model)) {
+      const { code, message } = model.left
+      yield* compactions.fail(row, { kind: "permanent", code, message, retryable: false })
+      return true
+    }
+    yield* Effect.raceFirst(run(row, model.right, { tokens: KEPT_TOKENS, units: 2 }), stopped)
+    return true
+  })
+
+/** A compaction that a turn needs to go on. Answers whether the history is shorter now. */
+export const compactNow = (
+  sessionId: CompactionRow["sessionId"],
+  id: string,
+  model: ResolvedModel,
+  keep: { readonly tokens: number; readonly units: number }
+) =>
+  Effect.gen(function* () {
+    const compactions = yield* Compactions
+    const row = yield* compactions.begin(sessionId, id)
+    return row === undefined ? false : yield* run(row, model, keep)
+  })

@@ -1,0 +1,101 @@
+import { Effect } from "effect"
+import { pruned, totalTokens } from "../compaction/plan.ts"
+import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
+import { type GenerationVerdict, Hooks } from "../hooks/Hooks.ts"
+import type { ModelMessage, ResolvedModel } from "../providers/Model.ts"
+import { configurationOf } from "../sessions/SessionsRepo.ts"
+import { derivedId } from "../turns/envelope.ts"
+import { Progress } from "../turns/Progress.ts"
+import { optionsOf, outcomeOf, type PartRow, type TurnRow } from "../turns/TurnsRepo.ts"
+import { compactNow } from "./compact.ts"
+import { systemPrompt, toMessages, withPartial } from "./context.ts"
+import { INVALID_NOTICE } from "./deliverable.ts"
+import type { Growing } from "./Growing.ts"
+import { instructionsOf } from "./instructions.ts"
+import { subjectOf } from "./judge.ts"
+import { agentOf } from "./rulebooks.ts"
+import type { Stage } from "./Stage.ts"
+import type { Toolbox } from "./Toolbox.ts"
+
+/** Left free beside the answer, in tokens: counting is only rough. */
+const RESERVE_TOKENS = 512
+/** An answer is left this much room when nobody says how long it may be, in tokens. */
+const ANSWER_TOKENS = 4_096
+/** Steps whose results are never left out. */
+const WHOLE_STEPS = 2
+/** A compaction must take off a quarter to be worth another. */
+const WORTH = 0.75
+
+/** How many tokens a request may have; undefined when nobody knows the model's window. */
+const roomOf = (model: ResolvedModel): number | undefined => {
+  const { contextWindow, maxOutputTokens } = model
+  if (contextWindow === undefined) return undefined
+  const answer = Math.min(maxOutputTokens ?? ANSWER_TOKENS, Math.floor(contextWindow / 4))
+  return contextWindow - answer - Math.min(RESERVE_TOKENS, Math.floor(contextWindow / 16))
+}
+
+/** Makes the history shorter by a summary. Answers the entries then, or nothing when too little was gained. */
+export const compactFor = (stage: Stage, entries: ReadonlyArray<StoredEntry>, tokens: number) =>
+  Effect.gen(function* () {
+    if (stage.crowded) return undefined
+    const history = yield* HistoryRepo
+    const { sessionId, turnId } = stage.held.turn
+    const step = String(outcomeOf(stage.held.turn).steps.length)
+    const id = derivedId("auto", turnId, step, String(entries.length), String(entries.at(-1)?.ord))
+    const before = totalTokens(entries)
+    const done = yield* compactNow(sessionId, id, stage.model, { tokens, units: WHOLE_STEPS })
+    const now = yield* history.forModel(sessionId)
+    if (done && totalTokens(now) <= before * WORTH) return now
+    stage.crowded = true
+    return done ? now : undefined
+  })
+
+/** The history as it fits the model's window: as it is, with old results left out, or summarised. */
+const fitted = (stage: Stage, entries: ReadonlyArray<StoredEntry>, fixed: number) =>
+  Effect.gen(function* () {
+    const room = roomOf(stage.model)
+    const fits = (some: ReadonlyArray<StoredEntry>) => room === undefined || totalTokens(some) + fixed <= room
+    if (fits(entries)) return entries
+    const shorter = pruned(entries, WHOLE_STEPS)
+    if (fits(shorter)) return shorter
+    const summarised = yield* compactFor(stage, entries, Math.max(0, Math.floor(((room ?? 0) - fixed) * 0.4)))
+    if (summarised === undefined) return undefined
+    const last = pruned(summarised, WHOLE_STEPS)
+    return fits(last) ? last : undefined
+  })
+
+const size = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4)
+
+/** The request of a step, as the hooks before it let it go; `Overflow` when it cannot be made to fit. */
+export const requestOf = (stage: Stage, turn: TurnRow, toolbox: Toolbox) =>
+  Effect.gen(function* () {
+    const history = yield* HistoryRepo
+    const hooks = yield* Hooks
+    const progress = yield* Progress
+    const { held, growing, model } = stage
+    const agent = yield* agentOf(held.session.workdir, turn.agent)
+    const prompt = systemPrompt({
+      agent: agent.prompt,
+      turn: optionsOf(turn).systemPrompt,
+      session: configurationOf(held.session).systemPrompt,
+      mode: turn.mode,
+      instructions: yield* instructionsOf(held.session.workdir)
+    })
+    const fixed = size(prompt) + size(toolbox.specs) + Math.ceil(growing.text.length / 4)
+    const entries = yield* fitted(stage, yield* history.forModel(turn.sessionId), fixed)
+    if (entries === undefined) return { _tag: "Overflow" } as const
+    const parts = yield* progress.parts(held.turn)
+    const said = toMessages(entries, model.provider, (name) => toolbox.modelName(name))
+    const verdict: GenerationVerdict = yield* hooks.preGenerate(subjectOf({ ...held, turn }), {
+      systemPrompt: prompt,
+      messages: withPartial([...said, ...nudge(parts, growing)], growing.text)
+    })
+    return verdict
+  })
+
+/** After an answer that broke its contract: what was wrong with it. Told once, and not stored. */
+const nudge = (parts: ReadonlyArray<PartRow>, growing: Growing): ReadonlyArray<ModelMessage> => {
+  const last = parts.filter(({ part }) => part.type !== "steer" && part.type !== "reasoning").at(-1)?.part
+  if (growing.begun || last?.type !== "notice" || last.code !== INVALID_NOTICE) return []
+  return [{ role: "user", content: [{ type: "text", text: last.message }] }]
+}
