@@ -24,7 +24,7 @@ const make = (connection: Connection) =>
         HttpClient.mapRequest((request) => withoutNull(HttpClientRequest.setHeaders(request, connection.headers))),
         HttpClient.transformResponse(
           Effect.flatMap((response) =>
-            response.status < 400
+            response.status >= 200 && response.status < 300
               ? Effect.succeed(response)
               : Effect.flatMap(response.text, (body) =>
                   Effect.flatMap(refusal(response.status, body, response.headers["retry-after"]), Effect.fail)
