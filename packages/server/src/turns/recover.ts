@@ -40,7 +40,9 @@ const afterCrash = (row: PartRow, at: string): PartRow | undefined => {
 export const recoverTurn = (tx: Tx, turn: TurnRow): Effect.Effect<TurnRow, SqlError.SqlError> =>
   Effect.gen(function* () {
     const asked = cancelOf(turn)
-    if (asked !== undefined) return yield* settle(tx, turn, { state: "cancelled", stopReason: asked.stopReason })
+    if (asked !== undefined) {
+      return yield* settle(tx, turn, { state: "cancelled", stopReason: asked.stopReason, interrupted })
+    }
     if (turn.attempt >= ATTEMPTS_MAX) {
       return yield* settle(tx, turn, {
         state: "failed",
@@ -50,7 +52,8 @@ export const recoverTurn = (tx: Tx, turn: TurnRow): Effect.Effect<TurnRow, SqlEr
           code: "attempts.exhausted",
           message: `the server stopped ${ATTEMPTS_MAX} times while this turn ran`,
           retryable: true
-        }
+        },
+        interrupted
       })
     }
     const open = yield* TurnsRepo.openParts(tx, turn.sessionId, turn.turnId)

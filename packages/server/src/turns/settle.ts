@@ -16,6 +16,8 @@ export interface Ending {
   readonly grown?: ReadonlyArray<PartRow>
   /** Parts to add, for example a notice. */
   readonly added?: ReadonlyArray<PartRow>
+  /** The process that ran the turn is gone: what the model is told of calls that were running then. */
+  readonly interrupted?: CallResult
   readonly actor?: Actor | undefined
 }
 
@@ -27,11 +29,14 @@ const cutOff = (started: boolean, ending: Ending): CallResult => {
   return { content: [{ type: "text", text }], isError: true, details: { code } }
 }
 
-const closeCall = (row: PartRow, part: ToolTurnPart, ending: Ending, at: string): PartRow => ({
-  ...row,
-  open: false,
-  part: { ...part, state: "cancelled", result: cutOff(part.state === "running", ending), settledAt: at }
-})
+const closeCall = (row: PartRow, part: ToolTurnPart, ending: Ending, at: string): PartRow => {
+  const started = part.state === "running"
+  const closed: Pick<ToolTurnPart, "state" | "result"> =
+    started && ending.interrupted !== undefined
+      ? { state: "interrupted", result: ending.interrupted }
+      : { state: "cancelled", result: cutOff(started, ending) }
+  return { ...row, open: false, part: { ...part, ...closed, settledAt: at } }
+}
 
 /** The answer a turn was giving when it was cut: stays in the history as far as it came. */
 const keepPartialAnswer = (tx: Tx, turn: TurnRow, provider: string | undefined, texts: ReadonlyArray<PartRow>) => {
@@ -78,7 +83,9 @@ export const settle = (tx: Tx, turn: TurnRow, ending: Ending): Effect.Effect<Tur
     })
     const before = outcomeOf(turn)
     const calls = parts.flatMap(({ part }) =>
-      part.type === "tool" && part.result !== undefined ? [{ callId: part.callId, result: part.result }] : []
+      part.type === "tool" && part.result !== undefined
+        ? [{ callId: part.callId, state: part.state, result: part.result }]
+        : []
     )
     for (const { callId, result } of calls) {
       yield* HistoryRepo.fillResult(tx, turn.sessionId, callId, [
@@ -97,7 +104,7 @@ export const settle = (tx: Tx, turn: TurnRow, ending: Ending): Effect.Effect<Tur
       from: turn,
       turn: { ...turn, state: ending.state, settledAt: tx.now, outcome: JSON.stringify(outcome) },
       parts,
-      facts: calls.map(({ callId, result }) => ["tool.completed", { callId, state: "cancelled", result }] as const),
+      facts: calls.map((call) => ["tool.completed", call] as const),
       actor: ending.actor
     })
     if (turn.state === "running" || turn.state === "waiting") yield* HistoryRepo.placeBehind(tx, turn.sessionId)
