@@ -1,8 +1,9 @@
-import { applyChange, applyDelta, type TurnChange, type TurnPart, type TurnSnapshot } from "@harness/protocol"
+import { type TurnChange, TurnId, type TurnSnapshot } from "@harness/protocol"
 import * as fc from "effect/FastCheck"
 import { describe, expect, it } from "vitest"
 import { foldTurn, type TurnEvent } from "../src/Client.ts"
 import { at, sessionId, snapshot, text, turnId } from "./kit/log.ts"
+import { anyStep, type Told, tell } from "./kit/story.ts"
 
 type Folded = TurnSnapshot | undefined
 const fold = (events: ReadonlyArray<TurnEvent>, from?: TurnSnapshot): Folded => events.reduce<Folded>(foldTurn, from)
@@ -57,7 +58,7 @@ describe("folding a turn", () => {
 
   it("keeps to its own turn on a session's stream", () => {
     const held = snapshot(5)
-    const other = { ...snapshot(9), turnId: snapshot(1).turnId.replace("1", "2") } as TurnSnapshot
+    const other = snapshot(9, { turnId: TurnId.make("turn-2") })
     const event: TurnEvent = {
       type: "session.turn.snapshot",
       sessionId,
@@ -97,86 +98,16 @@ describe("folding a turn", () => {
   })
 })
 
-/** What may happen to a turn next. */
-type Step =
-  | { readonly kind: "grow"; readonly chars: string }
-  | { readonly kind: "close" }
-  | { readonly kind: "note" }
-  | { readonly kind: "crash"; readonly kept: number }
-
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant("grow" as const),
-      chars: fc.fullUnicodeString({ minLength: 1, maxLength: 6 })
-    })
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("close" as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("note" as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("crash" as const), kept: fc.double({ min: 0, max: 1, noNaN: true }) })
-  }
-)
-
-interface Told {
-  readonly event: TurnEvent
-  /** The turn as the server has it after this event. */
-  readonly turn: TurnSnapshot
-}
-
-/** A server's side of a turn: what it tells, and what is true then. */
-const tell = (steps: ReadonlyArray<Step>): ReadonlyArray<Told> => {
-  let turn = snapshot(1, { state: "running" })
-  const told: Array<Told> = [{ event: row(turn), turn }]
-  const say = (event: TurnEvent, next: TurnSnapshot) => {
-    turn = next
-    told.push({ event, turn })
-  }
-  const durable = (more: Partial<TurnSnapshot>, parts: ReadonlyArray<TurnPart>) => {
-    const change = changeOf({ ...turn, ...more, revision: turn.revision + 1, parts })
-    say(row(change), applyChange(turn, change))
-  }
-  let open: string | undefined
-  let parts = 0
-  for (const next of steps) {
-    const growing = turn.parts.find((part) => part.partId === open)
-    const shown = growing?.type === "text" ? growing.text : ""
-    if (next.kind === "grow") {
-      open ??= `p${++parts}`
-      const event = {
-        type: "turn.text.delta",
-        sessionId,
-        turnId,
-        attempt: turn.attempt,
-        partId: open,
-        offset: shown.length,
-        delta: next.chars
-      } as const
-      say(event, applyDelta(turn, "text", event))
-    } else if (next.kind === "close" && open !== undefined) {
-      durable({}, [text(open, shown, true)])
-      open = undefined
-    } else if (next.kind === "note") {
-      // Text that grew since the row before has changed, too: a reader of rows alone learns its place in the order.
-      durable({}, [
-        ...(open === undefined ? [] : [text(open, shown)]),
-        { type: "notice", partId: `p${++parts}`, code: "n", message: "m" }
-      ])
-    } else if (next.kind === "crash") {
-      const kept = shown.slice(0, Math.floor(shown.length * next.kept))
-      durable({ attempt: turn.attempt + 1 }, open === undefined ? [] : [text(open, kept)])
-    }
-  }
-  return told
-}
+const eventOf = (told: Told): TurnEvent =>
+  told.row === undefined
+    ? delta(told.delta?.partId ?? "", told.delta?.offset ?? 0, told.delta?.delta ?? "", told.delta?.attempt)
+    : row(told.row)
 
 describe("a reader that is cut and resumes anywhere", () => {
   it("holds what the server has, after every event, however often it was cut", () => {
     fc.assert(
       fc.property(
-        fc.array(step, { maxLength: 40 }),
+        fc.array(anyStep, { maxLength: 40 }),
         fc.array(fc.nat(), { maxLength: 8 }),
         fc.boolean(),
         (steps, places, fromStart) => {
@@ -184,9 +115,11 @@ describe("a reader that is cut and resumes anywhere", () => {
           const cuts = new Set(places.map((place) => place % told.length))
           let held: Folded = fromStart ? undefined : told[0]?.turn
           let missing = false
-          for (const [n, { event, turn }] of told.entries()) {
+          for (const [n, said] of told.entries()) {
+            const { turn } = said
+            const event = eventOf(said)
             // A cut: previews are lost, rows come again, and then the text that grows, as it is just now.
-            if (cuts.has(n) && !("at" in event)) {
+            if (cuts.has(n) && said.row === undefined) {
               missing = true
               continue
             }
@@ -200,19 +133,19 @@ describe("a reader that is cut and resumes anywhere", () => {
           }
         }
       ),
-      { numRuns: 300 }
+      { numRuns: 150 }
     )
   })
 
   it("is right again with the next row of a part, also when previews were dropped and nothing was told instead", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), fc.array(fc.nat(), { maxLength: 20 }), (steps, places) => {
+      fc.property(fc.array(anyStep, { maxLength: 40 }), fc.array(fc.nat(), { maxLength: 20 }), (steps, places) => {
         const told = tell([...steps, { kind: "close" }, { kind: "note" }])
         const dropped = new Set(places.map((place) => place % told.length))
-        const heard = told.filter(({ event }, n) => "at" in event || !dropped.has(n))
-        expect(fold(heard.map(({ event }) => event))).toEqual(told.at(-1)?.turn)
+        const heard = told.filter(({ row }, n) => row !== undefined || !dropped.has(n))
+        expect(fold(heard.map(eventOf))).toEqual(told.at(-1)?.turn)
       }),
-      { numRuns: 300 }
+      { numRuns: 150 }
     )
   })
 })

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
+import { TurnId } from "@harness/protocol"
 import { Chunk, Effect, Exit, Fiber, Ref, Stream, TestClock } from "effect"
 import { HarnessClient } from "../src/Client.ts"
 import { settle, untilDone } from "./kit/clock.ts"
 import { type Asked, errorBody, eventStream, fakeFetch, json, refused } from "./kit/fakeFetch.ts"
 import { plain, row } from "./kit/frames.ts"
-import { at, onSession, onTurn, session, sessionAnswer, sessionId, snapshot, turn, turnId } from "./kit/log.ts"
+import { at, onSession, onTurn, session, sessionAnswer, sessionId, snapshot, turn } from "./kit/log.ts"
 
 type Fake = ReturnType<typeof fakeFetch>
 const clientOf = (fake: Fake) =>
@@ -367,7 +368,7 @@ describe("a followed turn", () => {
   it.effect("begins anew when its id has come to name another turn meanwhile", () =>
     Effect.gen(function* () {
       const joined = snapshot(4)
-      const own = snapshot(6, { turnId: turnId.concat("b"), state: "completed" } as object)
+      const own = snapshot(6, { turnId: TurnId.make("turn-2"), state: "completed" })
       const fake = fakeFetch((asked, nth) => {
         if (nth === 1) return eventStream([onTurn.opening(joined)], "cut", asked)
         const frame = row(6, {

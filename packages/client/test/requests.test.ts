@@ -67,6 +67,7 @@ describe("an answer", () => {
     ["not JSON", () => new Response("<html>", { status: 200 })],
     ["of another shape, whose values it does not quote", () => json(200, { sessionId: "secret value" })],
     ["an error without this protocol's body", () => new Response("nope", { status: 404 })],
+    ["a success of another kind", () => json(202, sessionAnswer)],
     ["a redirection nobody followed", () => new Response(null, { status: 304 })]
   ] as const) {
     it.effect(`is a ProtocolMismatch when it is ${name}`, () =>
