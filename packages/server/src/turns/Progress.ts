@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import type { CallResult, Part, ToolTurnPart, TurnStep, Usage } from "@harness/protocol"
 import { Context, Effect, Layer, Option } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
