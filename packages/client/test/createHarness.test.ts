@@ -204,6 +204,14 @@ describe("events in a for await loop", () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
+  it("let go of whoever waits for the next one when they are left", async () => {
+    const { harness } = harnessOf((asked) => eventStream([], "hang", asked))
+    const iterator = harness.events.session({ ...session, after: 0 })[Symbol.asyncIterator]()
+    const waiting = iterator.next()
+    await iterator.return?.()
+    expect(await waiting).toEqual({ done: true, value: undefined })
+  })
+
   it("are read no faster than the loop takes them", async () => {
     let read = 0
     const pieces = Array.from({ length: 200 }, (_, n) => onSession.title(n + 1))
