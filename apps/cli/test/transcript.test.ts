@@ -103,6 +103,11 @@ describe("the transcript of a turn", () => {
     assert.strictEqual(err, "→ shell ls -l\n← shell failed: no such file\n")
   })
 
+  it("adds nothing to a text that is cut into parts", () => {
+    const { out } = shown([opening([text("a", "Hel"), text("b", "lo")]), row([text("c", "!"), call])], false)
+    assert.strictEqual(out, "Hello!\n")
+  })
+
   it("says so when a crash took words that were already shown", () => {
     const { err, out } = shown([opening(), delta("text", "a", 0, "one two"), row([text("a", "one 2")], 2)], false)
     assert.strictEqual(out, "one two\n2\n")
