@@ -123,7 +123,7 @@ const contextOf = (held: Held, planned: Planned) =>
     const context: ToolContext = {
       root: home.root,
       workdir: join(home.root, held.session.workdir),
-      outputDir: join(home.folder, "tool-output"),
+      outputDir: join(home.folder, "tool-output", sessionId),
       server: home.server,
       sessionId,
       turnId,
@@ -154,7 +154,7 @@ const judgeCall = (held: Held, planned: Planned) =>
     if (Either.isLeft(resource)) return refuse("failed", resource.left.result)
     const verdicts = books.map((book) => judge(book.rules, resource.right))
     if (verdicts.every((verdict) => verdict === "allow")) {
-      const run: Verdict = { _tag: "Run", tool, args, context }
+      const run: Verdict = { _tag: "Run", tool, args, context: { ...context, judged: resource.right } }
       return run
     }
     const why = verdicts.includes("deny")
