@@ -104,7 +104,7 @@ describe("the transcript of a turn", () => {
   })
 
   it("adds nothing to a text that is cut into parts", () => {
-    const { out } = shown([opening([text("a", "Hel"), text("b", "lo")]), row([text("c", "!"), call])], false)
+    const { out } = shown([opening([text("a", "Hel"), text("b", "lo")]), row([text("d", "!"), call])], false)
     assert.strictEqual(out, "Hello!\n")
   })
 
