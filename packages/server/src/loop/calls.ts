@@ -38,32 +38,33 @@ const keyOf = (...parts: ReadonlyArray<string>): string =>
 /** One call of an answer: how it is shown, how the history keeps it, and, when it can't be run, why. */
 export interface Planned extends PlannedCall {
   readonly args: Either.Either<JsonObject, CallResult>
-  readonly content: Part
 }
 
-/** Names the calls of an answer. A call that the token limit cut is planned too, and never run. */
+/**
+ * Names the calls of an answer, each a function of its part's number. A call that the token limit cut is planned too, and
+ * never run.
+ */
 export const plan = (held: Held, raw: ReadonlyArray<RawCall>, step: number, cut: boolean) =>
   Effect.gen(function* () {
     const tools = yield* Tools
-    const hub = yield* Hub
     const now = yield* Clock.currentTimeMillis
-    return raw.map(({ name, argumentsText }, index): Planned => {
+    return raw.map(({ name, argumentsText }, index): ((n: number) => Planned) => {
       const { sessionId, turnId } = held.turn
       const callId = CallId.make(`call_${ulid(now)}`)
       const args = cut && index === raw.length - 1 ? Either.left(cutOff) : tools.parseArguments(argumentsText)
-      const n = hub.live.takePart(sessionId, turnId) ?? 1
-      const call: ToolTurnPart = {
+      const call: Omit<ToolTurnPart, "partId"> = {
         type: "tool",
-        partId: `p${n}`,
         callId,
         name,
         arguments: Either.getOrElse(args, () => argumentsText.slice(0, 4_096)),
         state: "requested",
         idempotencyKey: keyOf(sessionId, turnId, callId)
       }
-      const row: PartRow = { n, step, open: true, part: call }
       const content: Part = { type: "call", callId, name, arguments: Either.getOrElse(args, () => ({})) }
-      return { row, call, external: false, args, content }
+      return (n) => {
+        const part: ToolTurnPart = { ...call, partId: `p${n}` }
+        return { row: { n, step, open: true, part }, call: part, external: false, args, content }
+      }
     })
   })
 

@@ -94,27 +94,28 @@ const step = (stage: Stage, turn: TurnRow, model: ResolvedModel) =>
     )
     if (Either.isLeft(generated)) return yield* afterFailure(stage, generated.left)
     const { calls, finishReason } = generated.right
-    const planned = yield* plan(held, calls, number, finishReason === "length")
-    const committed = yield* progress.answer(held.turn, {
+    const committing = progress.answer(held.turn, {
       step: stepOf(number, model, generated.right),
       parts: growing.rows(true),
-      calls: planned,
-      content: [...growing.content(), ...planned.map(({ content }) => content)],
+      calls: yield* plan(held, calls, number, finishReason === "length"),
+      content: growing.content(),
       provider: model.provider,
-      usage: generated.right.usage
+      usage: generated.right.usage,
+      ending: {
+        state: finishReason === "error" ? "failed" : "completed",
+        stopReason: stopReasons[finishReason],
+        finalText: growing.finalText
+      }
     })
-    if (committed === GONE) return GONE
-    const { finalText } = growing
-    stage.growing = new Growing(hub, held.turn, number + 1, [])
-    if (planned.length > 0) {
-      yield* runCalls(held, planned)
-      return "again" as const
-    }
-    return yield* progress.finish(held.turn, {
-      state: finishReason === "error" ? "failed" : "completed",
-      stopReason: stopReasons[finishReason],
-      finalText
+    const forget = Effect.sync(() => {
+      stage.growing = new Growing(hub, held.turn, number + 1, [])
     })
+    // What a commit holds is no longer growing, even if the turn is stopped just then.
+    const answered = yield* Effect.uninterruptible(Effect.zipLeft(committing, forget))
+    if (answered === GONE) return GONE
+    if (answered.ended !== undefined) return answered.ended
+    yield* runCalls(held, answered.calls)
+    return "again" as const
   })
 
 const stepOf = (step: number, model: ResolvedModel, generated: Generated): TurnStep => ({

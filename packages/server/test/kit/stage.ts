@@ -3,7 +3,14 @@ import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { type Mortal, mortal } from "./crash.ts"
 import { folders } from "./harness.ts"
-import { type ScriptedModel, type ScriptedRequest, type Step, says, startScriptedModel } from "./scriptedModel.ts"
+import {
+  type Script,
+  type ScriptedModel,
+  type ScriptedRequest,
+  type Step,
+  says,
+  startScriptedModel
+} from "./scriptedModel.ts"
 import { type Answer, wire } from "./wire.ts"
 
 /** What a model does with one request of a turn; `step` counts the turn's requests from 0. */
@@ -28,10 +35,10 @@ export const textOf = ({ content }: Message): string =>
 export const ANY_COMMAND = { permissions: [{ permission: "shell", pattern: "*", action: "allow" }] }
 
 /**
- * A server and a model for one test file. A prompt `NAME: …` is answered by what the test put under NAME; other prompts by
- * "ok".
+ * A server and a model for one test file. A prompt `NAME: …` is answered by what the test put under NAME, other prompts by
+ * "ok"; unless the file brings a `script` of its own.
  */
-export const stage = (env: Readonly<Record<string, string>> = {}) => {
+export const stage = (env: Readonly<Record<string, string>> = {}, own?: Script) => {
   const place = folders()
   const acts = new Map<string, Act>()
   const requests = new Map<string, Array<ScriptedRequest>>()
@@ -39,21 +46,21 @@ export const stage = (env: Readonly<Record<string, string>> = {}) => {
   let model: ScriptedModel
   let server: Mortal
 
-  const script = (request: ScriptedRequest) => {
+  const byName = (request: ScriptedRequest) => {
     const prompts = messagesOf(request).filter(({ role }) => role === "user")
     const name = prompts
       .map((message) => /^([a-z0-9-]+):/.exec(textOf(message))?.[1])
       .findLast((found) => found !== undefined)
     const key = name ?? ""
-    const own = requests.get(key) ?? []
-    requests.set(key, own)
-    own.push(request)
-    waiting.get(`${key}/${own.length - 1}`)?.(request)
-    return acts.get(key)?.(request, own.length - 1) ?? says("ok")
+    const known = requests.get(key) ?? []
+    requests.set(key, known)
+    known.push(request)
+    waiting.get(`${key}/${known.length - 1}`)?.(request)
+    return acts.get(key)?.(request, known.length - 1) ?? says("ok")
   }
 
   beforeAll(async () => {
-    model = await startScriptedModel(script)
+    model = await startScriptedModel(own ?? byName)
     server = await mortal({ ...place, openaiBaseUrl: model.url, env })
   })
   afterAll(async () => {
