@@ -1,4 +1,4 @@
-import { HttpClientError } from "@effect/platform"
+import * as HttpClientError from "@effect/platform/HttpClientError"
 import { EndpointErrors, schemaIssues } from "@harness/protocol"
 import { DateTime, Duration, Effect, Either, Option, ParseResult, Schema } from "effect"
 import { type ClientError, Disconnected, ProtocolMismatch } from "./errors.ts"
@@ -89,7 +89,8 @@ export const toFault = (failure: unknown): Fault => {
   }
   if (failure instanceof HttpClientError.RequestError) return new Fault(unreachable(failure.cause))
   if (failure instanceof HttpClientError.ResponseError) {
-    return failure.reason === "StatusCode"
+    // The status fits none of the endpoint's answers; what broke off has a cause.
+    return failure.cause === undefined
       ? new Fault(
           new ProtocolMismatch({
             status: failure.response.status,

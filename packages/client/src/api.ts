@@ -1,4 +1,8 @@
-import { FetchHttpClient, HttpApiClient, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpApiClient from "@effect/platform/HttpApiClient"
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { HarnessApi } from "@harness/protocol"
 import { Duration, Effect } from "effect"
 import type { Connection } from "./Connection.ts"
@@ -24,7 +28,7 @@ const make = (connection: Connection) =>
         HttpClient.mapRequest((request) => withoutNull(HttpClientRequest.setHeaders(request, connection.headers))),
         HttpClient.transformResponse(
           Effect.flatMap((response) =>
-            response.status < 400
+            response.status >= 200 && response.status < 300
               ? Effect.succeed(response)
               : Effect.flatMap(response.text, (body) =>
                   Effect.flatMap(refusal(response.status, body, response.headers["retry-after"]), Effect.fail)

@@ -74,14 +74,13 @@ const follow = <Event>(
   Stream.suspend(() => {
     const cursor = new Cursor(kind, after)
     const reconnect = new Reconnect(connection, Duration.decode(maxDowntime), onLost)
-    const once = Stream.unwrap(
-      Effect.as(reconnect.ready, connected(connection, kind, connection.baseUrl + path, cursor, reconnect))
-    ).pipe(
+    const attempt = connected(connection, kind, connection.baseUrl + path, cursor, reconnect).pipe(
       Stream.concat(Stream.fail(new Fault(cut("the stream ended without its last event")))),
       Stream.catchAll((failure) =>
         failure instanceof Moved ? Stream.empty : Stream.execute(reconnect.lost(toFault(failure)))
       )
     )
+    const once = Stream.unwrap(Effect.as(reconnect.ready, attempt))
     return Stream.repeatValue(once).pipe(Stream.flatten(), Stream.takeUntil(kind.ends))
   })
 

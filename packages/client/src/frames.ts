@@ -20,18 +20,21 @@ export class EndlessFrame {
  */
 export const frameReader = (): ((bytes: Uint8Array) => ReadonlyArray<Frame | EndlessFrame>) => {
   const text = new TextDecoder()
+  let endless = false
   let found: Array<Frame | EndlessFrame> = []
   const parser = createParser({
     maxBufferSize: LONGEST,
     onEvent: ({ id, data }) => found.push({ id, data }),
     onError: (error) => {
-      if (error.type === "max-buffer-size-exceeded") found.push(new EndlessFrame())
+      if (error.type !== "max-buffer-size-exceeded") return
+      endless = true
+      found.push(new EndlessFrame())
     }
   })
   let afterReturn = false
   return (bytes) => {
     const chunk = text.decode(bytes, { stream: true })
-    if (chunk === "") return []
+    if (chunk === "" || endless) return []
     // All three line ends become one here: the parser holds a lone CR back until more comes.
     const lines = (afterReturn && chunk.startsWith("\n") ? chunk.slice(1) : chunk).replace(/\r\n?/g, "\n")
     afterReturn = chunk.endsWith("\r")

@@ -36,16 +36,21 @@ export const iterable = <A>(stream: Stream.Stream<A, ClientError>, { signal }: A
     [Symbol.asyncIterator]: () => {
       const inner = source[Symbol.asyncIterator]()
       const done: IteratorResult<A> = { done: true, value: undefined }
+      let finish = (): void => {}
+      const over = new Promise<IteratorResult<A>>((resolve) => {
+        finish = () => resolve(done)
+      })
       let ended = false
       let tail: Promise<unknown> = Promise.resolve()
       const end = () => {
         ended = true
+        finish()
       }
       // One after another, and over once it is over, whoever asks and however often.
       const next = (): Promise<IteratorResult<A>> =>
         ended
-          ? Promise.resolve(done)
-          : inner.next().then(
+          ? over
+          : Promise.race([inner.next(), over]).then(
               (result) => {
                 if (result.done === true) end()
                 return result
@@ -63,7 +68,7 @@ export const iterable = <A>(stream: Stream.Stream<A, ClientError>, { signal }: A
         },
         return: () => {
           end()
-          return (inner.return?.() ?? Promise.resolve(done)).then(() => done)
+          return (inner.return?.() ?? over).then(() => done)
         }
       }
     }

@@ -66,7 +66,9 @@ export const waiting = (
       const at = { server: prompt.server, sessionId: prompt.sessionId, turnId: turnId ?? (yield* mint("turn")) }
       const run = Effect.zipRight(submit({ ...prompt, ...at }), waitTurn({ ...at, onEvent, onLost, maxDowntime }))
       return yield* cancelOnInterrupt
-        ? Effect.onInterrupt(run, () => cancel(at).pipe(Effect.timeout("5 seconds"), Effect.ignore))
+        ? Effect.onInterrupt(run, () =>
+            cancel(at).pipe(Effect.interruptible, Effect.timeout("5 seconds"), Effect.ignore)
+          )
         : run
     })
 

@@ -1,4 +1,5 @@
-import { HttpApi, OpenApi } from "@effect/platform"
+import * as HttpApi from "@effect/platform/HttpApi"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { ServerStreamEvent } from "./events/ServerEvent.ts"
 import { SessionStreamEvent } from "./events/SessionEvent.ts"
 import { TurnStreamEvent } from "./events/TurnEvent.ts"

@@ -1,4 +1,5 @@
-import { type HttpApiError, HttpApiSchema } from "@effect/platform"
+import type * as HttpApiError from "@effect/platform/HttpApiError"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { Effect, Option, type ParseResult, Schema, SchemaAST } from "effect"
 import { ValidationError } from "./errors.ts"
 import { type SchemaIssue, schemaIssues, unknownField } from "./issues.ts"

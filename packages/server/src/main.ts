@@ -1,5 +1,5 @@
-import type { HttpServer } from "@effect/platform"
-import { HttpServer as Http, HttpApiBuilder } from "@effect/platform"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as HttpServer from "@effect/platform/HttpServer"
 import { type ConflictError, HarnessApi } from "@harness/protocol"
 import { Effect, Layer } from "effect"
 import { Agents } from "./agents/Agents.ts"
@@ -118,7 +118,7 @@ export const startServer = (settings: SettingsValues, output: LogOutput) =>
   Effect.gen(function* () {
     const context = yield* Layer.build(layer(settings, output))
     const about = Effect.gen(function* () {
-      const { address } = yield* Http.HttpServer
+      const { address } = yield* HttpServer.HttpServer
       const models = yield* Models
       const redaction = yield* Redaction
       for (const secret of (yield* Tokens).secrets) yield* redaction.add(secret)

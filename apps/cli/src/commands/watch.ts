@@ -34,7 +34,7 @@ export const watch = ({ after, json, server, session, turn, ...where }: WatchOpt
           : client.followTurn({ ...follow, sessionId: session, turnId: turn })
     const lines = new EventLines(out)
     if (err.isTerminal && !json) {
-      yield* err.write(err.style.dim(`watching ${turn ?? session ?? server}; Ctrl-C ends it\n`))
+      yield* err.write(`${err.style.dim(`watching ${turn ?? session ?? server}; Ctrl-C ends it`)}\n`)
     }
     yield* ask(
       Stream.runForEach(events, (event) =>

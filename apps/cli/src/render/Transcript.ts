@@ -63,10 +63,18 @@ export class Transcript {
       const shown = before?.parts.find((part) => part.partId === partId)
       const held = shown !== undefined && "text" in shown ? shown.text.length : 0
       const taken = offset < held ? this.line("! part of the answer was lost; it goes on from before that") : []
-      const fresh = partId === this.part && taken.length === 0 ? [] : this.close(to)
+      const fresh = taken.length === 0 && this.goesOn(after, partId) ? [] : this.close(to)
       this.part = partId
       return [...taken, ...fresh, ...this.write(to, text, kind === "reasoning")]
     })
+  }
+
+  /** Long text is cut into parts that follow each other: between them there is no end of a line. */
+  private goesOn(turn: TurnSnapshot, partId: string): boolean {
+    if (partId === this.part) return true
+    const at = turn.parts.findIndex((part) => part.partId === partId)
+    const [last, next] = [turn.parts[at - 1], turn.parts[at]]
+    return last !== undefined && last.partId === this.part && last.type === next?.type
   }
 
   private others(before: TurnSnapshot | undefined, after: TurnSnapshot): ReadonlyArray<Piece> {

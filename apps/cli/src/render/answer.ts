@@ -9,5 +9,5 @@ export const answer = (json: boolean, value: unknown, words: (style: Style) => s
 /** Says how to see the next page, when there is one. */
 export const moreAfter = (json: boolean, next: string | null) =>
   Effect.flatMap(Surroundings, ({ err }) =>
-    json || next === null ? Effect.void : err.write(err.style.dim(`there are more: --after ${next}\n`))
+    json || next === null ? Effect.void : err.write(`${err.style.dim(`there are more: --after ${next}`)}\n`)
   )

@@ -6,10 +6,10 @@ const reach = (servers: ReadonlyArray<string> | undefined) =>
   servers === undefined ? "all servers" : servers.join(",")
 
 /** Under a new token: what it is, and that it is not shown again. */
-export const newTokenLines = (token: NewToken, tokenId: string, style: Style): string =>
-  style.dim(
-    `${tokenId} for ${oneLine(token.actor)} may ${token.scopes.join(", ")} on ${reach(token.servers)}; it is not shown again\n`
-  )
+export const newTokenLines = (token: NewToken, tokenId: string, style: Style): string => {
+  const may = `${token.scopes.join(", ")} on ${reach(token.servers)}`
+  return `${style.dim(`${tokenId} for ${oneLine(token.actor)} may ${may}; it is not shown again`)}\n`
+}
 
 /** Tokens, one to a line. */
 export const tokenTable = (tokens: ReadonlyArray<TokenInfo>, style: Style): string =>

@@ -33,7 +33,7 @@ const painted = (state: TurnSnapshot["state"], style: Style) => {
 export const turnSummary = (turn: TurnSnapshot, style: Style): string => {
   const early = turn.stopReason === undefined || turn.stopReason === "end" ? [] : [`stopped early: ${turn.stopReason}`]
   const said = [...early, `session ${turn.sessionId}`, turn.model, usageText(turn.usage)]
-  return style.dim(`${said.filter((text) => text !== "").join(" · ")}\n`)
+  return `${style.dim(said.filter((text) => text !== "").join(" · "))}\n`
 }
 
 const promptText = (turn: TurnSnapshot): string =>

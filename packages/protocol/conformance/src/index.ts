@@ -3,6 +3,7 @@ import { accessChecks } from "./checks/access.ts"
 import { cancelChecks } from "./checks/cancel.ts"
 import { conversationChecks } from "./checks/conversation.ts"
 import { deletionChecks } from "./checks/deletion.ts"
+import { deltaChecks } from "./checks/deltas.ts"
 import { forkChecks } from "./checks/forks.ts"
 import { listChecks } from "./checks/lists.ts"
 import { requestChecks } from "./checks/requests.ts"
@@ -12,6 +13,7 @@ import { sessionStreamChecks } from "./checks/sessionStream.ts"
 import { sessionChecks } from "./checks/sessions.ts"
 import { submitChecks } from "./checks/submit.ts"
 import { systemChecks } from "./checks/system.ts"
+import { toolChecks } from "./checks/tools.ts"
 import { turnStreamChecks } from "./checks/turnStream.ts"
 import { whenBusyChecks } from "./checks/whenBusy.ts"
 import { Harness, type Target } from "./harness.ts"
@@ -56,9 +58,11 @@ export const checks: ReadonlyArray<Check> = [
   ...submitChecks,
   ...whenBusyChecks,
   ...cancelChecks,
+  ...toolChecks,
   ...conversationChecks,
   ...sessionStreamChecks,
   ...turnStreamChecks,
+  ...deltaChecks,
   ...serverStreamChecks,
   ...forkChecks,
   ...deletionChecks

@@ -1,4 +1,5 @@
-import type { HttpApi, HttpApiGroup } from "@effect/platform"
+import type * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import { ForbiddenError, InternalServerError, UnauthorizedError, UnavailableError, ValidationError } from "../errors.ts"
 
 /** What the edge may answer on any route, whatever the route does. */

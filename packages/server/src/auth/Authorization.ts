@@ -1,4 +1,4 @@
-import { HttpRouter } from "@effect/platform"
+import * as HttpRouter from "@effect/platform/HttpRouter"
 import { Authorization, type RequestActor, UnauthorizedError } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 

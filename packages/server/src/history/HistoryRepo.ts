@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import { type CallId, type CustomMessage, EntryId, type HistoryEntry, type Part, type TurnId } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import { ulid } from "ulid"

@@ -1,6 +1,7 @@
 import type { CallId, CallResult, JsonObject, SessionId, TurnId } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import type { ModelMessage } from "../providers/Model.ts"
+import { makeHooks } from "./ask.ts"
 
 /** Whose turn a hook is asked about. */
 export interface HookSubject {
@@ -60,6 +61,8 @@ export class Hooks extends Context.Tag("@harness/server/Hooks")<
     readonly postTool: (subject: HookSubject, call: HookCall, result: CallResult) => Effect.Effect<CallResult>
   }
 >() {
+  /** Those of the table, over HTTP, and those in this process. */
+  static readonly layer = Layer.effect(Hooks, makeHooks)
   /** Nobody has a say. */
   static readonly layerNone = Layer.succeed(Hooks, {
     preTurn: () => Effect.succeed({ _tag: "Go" }),

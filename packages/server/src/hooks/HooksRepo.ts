@@ -41,7 +41,8 @@ const put = (tx: Tx, hook: HookRow) =>
     ]
   )
 
-const remove = (tx: Tx, hookId: HookId) => tx.query("DELETE FROM hook WHERE hook_id = ?", [hookId])
+/** Answers the row that went, if there was one. */
+const remove = (tx: Tx, hookId: HookId) => tx.query("DELETE FROM hook WHERE hook_id = ? RETURNING hook_id", [hookId])
 
 const make = Effect.gen(function* () {
   const { read } = yield* Database
@@ -50,7 +51,13 @@ const make = Effect.gen(function* () {
     all: read<Row>(`SELECT ${columns} FROM hook ORDER BY priority, hook_id`).pipe(
       Effect.map((rows) => rows.map(toHook)),
       Effect.orDie
-    )
+    ),
+    /** By id, after one. */
+    page: (after: string, limit: number) =>
+      read<Row>(`SELECT ${columns} FROM hook WHERE hook_id > ? ORDER BY hook_id LIMIT ?`, [after, limit]).pipe(
+        Effect.map((rows) => rows.map(toHook)),
+        Effect.orDie
+      )
   }
 })
 

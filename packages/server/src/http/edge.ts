@@ -1,4 +1,7 @@
-import { HttpApi, type HttpApp, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import {
   CLIENT_ID_HEADER,
   type EndpointErrors,

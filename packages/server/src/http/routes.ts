@@ -1,4 +1,5 @@
-import { HttpApi, type HttpApiGroup } from "@effect/platform"
+import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import { Authorization, type Scope } from "@harness/protocol"
 import { Option } from "effect"
 import { reachOf, scopeOf } from "../auth/Authorization.ts"

@@ -1,12 +1,10 @@
-import {
-  type HttpApi,
-  HttpApiBuilder,
-  HttpMiddleware,
-  HttpRouter,
-  HttpServer,
-  type HttpServerError
-} from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
+import type * as HttpApi from "@effect/platform/HttpApi"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import * as HttpServer from "@effect/platform/HttpServer"
+import type * as HttpServerError from "@effect/platform/HttpServerError"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Clock, Data, Effect, Layer } from "effect"
 import type { Tokens } from "../auth/Tokens.ts"
 import { Settings } from "../config/Config.ts"

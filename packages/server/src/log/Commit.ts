@@ -1,4 +1,4 @@
-import { SqlError } from "@effect/sql"
+import * as SqlError from "@effect/sql/SqlError"
 import { ConflictError } from "@harness/protocol"
 import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Layer, Queue, Schedule } from "effect"
 import { acquireLease, LEASE_SILENT_MILLIS, releaseLease } from "../storage/Lease.ts"

@@ -1,4 +1,4 @@
-import { applyChange, applyDelta, type TurnChange, type TurnSnapshot } from "@harness/protocol"
+import { applyChange, applyDelta, type TurnChange, type TurnPart, type TurnSnapshot } from "@harness/protocol"
 import { isTerminalRow, type LogRow } from "./fact.ts"
 
 const key = (sessionId: string, turnId: string) => `${sessionId}/${turnId}`
@@ -40,11 +40,20 @@ export class Live {
     return turn === undefined ? undefined : turn.nextPart++
   }
 
+  /** Parts that grow just now, by number. */
+  growing(sessionId: string, turnId: string): ReadonlyArray<{ readonly n: number; readonly part: TurnPart }> {
+    const parts = this.get(sessionId, turnId)?.parts ?? []
+    return parts.flatMap((part) => ("done" in part && !part.done ? [{ n: Number(part.partId.slice(1)), part }] : []))
+  }
+
   apply(row: LogRow): void {
     if (row.turnId === null || row.revision === null) return
     const turn = this.turns.get(key(row.sessionId, row.turnId))
     if (turn === undefined) return
-    if (isTerminalRow(row)) return this.leave(row.sessionId, row.turnId)
+    if (isTerminalRow(row)) {
+      this.leave(row.sessionId, row.turnId)
+      return
+    }
     turn.snapshot = isSnapshotRow(row)
       ? applyChange(turn.snapshot, changeOf(row))
       : { ...turn.snapshot, revision: row.revision }

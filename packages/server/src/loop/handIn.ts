@@ -1,35 +1,23 @@
 import { Effect } from "effect"
 import { Progress } from "../turns/Progress.ts"
 import type { PartRow } from "../turns/TurnsRepo.ts"
-import {
-  accepted,
-  type Deliverable,
-  exhausted,
-  INVALID_NOTICE,
-  judgeText,
-  lastRejected,
-  submitted
-} from "./deliverable.ts"
+import { accepted, exhausted, INVALID_NOTICE, type Judged, lastRejected, submitted } from "./deliverable.ts"
 import type { Stage } from "./Stage.ts"
 
-/** A final text under a JSON contract: it fits, is tried again with what was wrong, or ends the turn without a result. */
-export const handIn = (stage: Stage, deliverable: Deliverable, finalText: string) =>
+/** A final text that broke its contract: tried again with what was wrong, or the turn ends without a result. */
+export const tryAgain = (stage: Stage, misfit: Extract<Judged, { _tag: "Misfit" }>, finalText: string) =>
   Effect.gen(function* () {
     const progress = yield* Progress
     const { turn } = stage.held
-    const judged = judgeText(deliverable, finalText)
-    if (judged._tag === "Fits") {
-      return yield* progress.finish(turn, { state: "completed", stopReason: "end", finalText, result: judged.value })
-    }
-    yield* progress.notice(turn, INVALID_NOTICE, judged.reason)
+    yield* progress.notice(turn, INVALID_NOTICE, misfit.reason)
     const parts = yield* progress.parts(turn)
     if (!exhausted(parts)) return "again" as const
     return yield* progress.finish(turn, {
       state: "completed",
       stopReason: "output_invalid",
       finalText,
-      resultError: judged.reason,
-      rejected: judged.value
+      resultError: misfit.reason,
+      rejected: misfit.value
     })
   })
 

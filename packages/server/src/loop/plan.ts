@@ -2,7 +2,6 @@ import { createHash } from "node:crypto"
 import { CallId, type CallResult, type JsonObject, type Part, type ToolTurnPart } from "@harness/protocol"
 import { Clock, Effect, Either } from "effect"
 import { ulid } from "ulid"
-import { Hub } from "../log/Hub.ts"
 import { errorResult } from "../tools/results.ts"
 import { Tools } from "../tools/Tools.ts"
 import type { Passed, Pending } from "../turns/PendingRepo.ts"
@@ -25,36 +24,38 @@ const keyOf = (...parts: ReadonlyArray<string>): string =>
 /** One call of an answer: how it is shown, how the history keeps it, and, when it can't be run, why. */
 export interface Planned extends PlannedCall {
   readonly args: Either.Either<JsonObject, CallResult>
-  readonly content: Part
   /** The gates it went through before it had to wait. */
   readonly passed: Passed
 }
 
-/** Names the calls of an answer. A call that the token limit cut is planned too, and never run. */
+/**
+ * Names the calls of an answer, each a function of its part's number. Calls that the token limit may have cut are planned
+ * too, and never run.
+ */
 export const plan = (held: Held, toolbox: Toolbox, raw: ReadonlyArray<RawCall>, step: number, cut: boolean) =>
   Effect.gen(function* () {
     const tools = yield* Tools
-    const hub = yield* Hub
     const now = yield* Clock.currentTimeMillis
-    return raw.map(({ name: modelName, argumentsText }): Planned => {
+    return raw.map(({ name: modelName, argumentsText }): ((n: number) => Planned) => {
       const { sessionId, turnId } = held.turn
       const callId = CallId.make(`call_${ulid(now)}`)
       const name = toolbox.fullName(modelName)
       // The limit may have cut any of them: arguments that happen to parse may still lack their end.
       const args = cut ? Either.left(cutOff) : tools.parseArguments(argumentsText)
-      const n = hub.live.takePart(sessionId, turnId) ?? 1
-      const call: ToolTurnPart = {
+      const call: Omit<ToolTurnPart, "partId"> = {
         type: "tool",
-        partId: `p${n}`,
         callId,
         name,
         arguments: Either.getOrElse(args, () => argumentsText.slice(0, 4_096)),
         state: "requested",
         idempotencyKey: keyOf(sessionId, turnId, callId)
       }
-      const row: PartRow = { n, step, open: true, part: call }
       const content: Part = { type: "call", callId, name, arguments: Either.getOrElse(args, () => ({})) }
-      return { row, call, external: toolbox.find(name)?._tag === "External", args, content, passed: {} }
+      const external = toolbox.find(name)?._tag === "External"
+      return (n) => {
+        const part: ToolTurnPart = { ...call, partId: `p${n}` }
+        return { row: { n, step, open: true, part }, call: part, external, args, content, passed: {} }
+      }
     })
   })
 

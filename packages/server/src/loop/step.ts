@@ -6,12 +6,14 @@ import { Hub } from "../log/Hub.ts"
 import { Models } from "../models/Models.ts"
 import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { GONE, Progress } from "../turns/Progress.ts"
+import type { Ending } from "../turns/settle.ts"
 import { optionsOf, outcomeOf, type PartRow, type TurnRow } from "../turns/TurnsRepo.ts"
 import { overBudget } from "./budget.ts"
 import { runCalls, toolboxOf } from "./calls.ts"
+import { type Judged, judgeText } from "./deliverable.ts"
 import { Growing } from "./Growing.ts"
 import { type Generated, generate } from "./generate.ts"
-import { afterCalls, handIn } from "./handIn.ts"
+import { afterCalls, tryAgain } from "./handIn.ts"
 import { subjectOf } from "./judge.ts"
 import { plan, replan } from "./plan.ts"
 import { compactFor, requestOf } from "./request.ts"
@@ -79,28 +81,37 @@ export const step = (stage: Stage, turn: TurnRow) =>
     )
     if (Either.isLeft(generated)) return yield* afterFailure(stage, generated.left)
     const { calls, finishReason } = generated.right
-    const planned = yield* plan(held, toolbox, calls, number, finishReason === "length")
-    const committed = yield* progress.answer(held.turn, {
+    const said = growing.finalText
+    const judged =
+      crew.deliverable !== undefined && finishReason === "stop" ? judgeText(crew.deliverable, said) : undefined
+    const committing = progress.answer(held.turn, {
       step: stepOf(number, model, generated.right),
       parts: growing.rows(true),
-      calls: planned,
-      content: [...growing.content(), ...planned.map(({ content }) => content)],
+      calls: yield* plan(held, toolbox, calls, number, finishReason === "length"),
+      content: growing.content(),
       provider: model.provider,
-      usage: priced(model, generated.right.usage)
+      usage: priced(model, generated.right.usage),
+      ending: endingOf(finishReason, said, judged)
     })
-    if (committed === GONE) return GONE
-    const { finalText } = growing
-    stage.growing = new Growing(hub, held.turn, number + 1, [])
-    yield* hooks.postGenerate(subjectOf({ ...held, turn }), finalText)
-    if (planned.length > 0) {
-      yield* runCalls(held, toolbox, crew, planned)
-      return yield* leftOver(stage)
-    }
-    const ending = { state: "completed", stopReason: stopReasons[finishReason], finalText } as const
-    if (finishReason === "error") return yield* progress.finish(held.turn, { ...ending, state: "failed" })
-    if (crew.deliverable === undefined || finishReason !== "stop") return yield* progress.finish(held.turn, ending)
-    return yield* handIn(stage, crew.deliverable, finalText)
+    const forget = Effect.sync(() => {
+      stage.growing = new Growing(hub, held.turn, number + 1, [])
+    })
+    // What a commit holds is no longer growing, even if the turn is stopped just then.
+    const answered = yield* Effect.uninterruptible(Effect.zipLeft(committing, forget))
+    if (answered === GONE) return GONE
+    yield* hooks.postGenerate(subjectOf({ ...held, turn }), said)
+    if (answered.ended !== undefined) return answered.ended
+    if (answered.calls.length === 0 && judged?._tag === "Misfit") return yield* tryAgain(stage, judged, said)
+    yield* runCalls(held, toolbox, crew, answered.calls)
+    return yield* leftOver(stage)
   })
+
+/** How an answer without calls ends its turn; undefined when it breaks its contract. */
+const endingOf = (finishReason: FinishReason, finalText: string, judged: Judged | undefined): Ending | undefined => {
+  if (judged?._tag === "Misfit") return undefined
+  if (judged?._tag === "Fits") return { state: "completed", stopReason: "end", finalText, result: judged.value }
+  return { state: finishReason === "error" ? "failed" : "completed", stopReason: stopReasons[finishReason], finalText }
+}
 
 /** With what it cost, where prices are known and the provider did not say. */
 const priced = (model: ResolvedModel, usage: Usage): Usage =>

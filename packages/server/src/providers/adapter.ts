@@ -19,7 +19,7 @@ export interface Source {
   readonly family: Family
   readonly facts: ModelFacts
   /** Makes the package's model over this `fetch`. */
-  readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3
+  readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3 | Promise<LanguageModelV3>
   readonly scrub: Scrub
   readonly stallMillis: number
 }
@@ -130,9 +130,10 @@ export const generateWith =
             ended = true
           }
         })
-        const answer = yield* wait(() =>
-          source.connect(fetch).doStream(callOptions(request, source, controller.signal))
-        )
+        const answer = yield* wait(async () => {
+          const model = await source.connect(fetch)
+          return model.doStream(callOptions(request, source, controller.signal))
+        })
         const reader = answer.stream.getReader()
         const next = Effect.map(
           wait(() => reader.read()),

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import { type ConflictError, ServerName } from "@harness/protocol"
 import { Context, Deferred, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
 import type { Agents } from "../agents/Agents.ts"

@@ -1,4 +1,5 @@
-import { HttpApiBuilder, type HttpServerResponse } from "@effect/platform"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { ConflictError, HarnessApi, resumePosition, type ServerName } from "@harness/protocol"
 import { Effect, Option } from "effect"
 import { Draining } from "../http/Draining.ts"

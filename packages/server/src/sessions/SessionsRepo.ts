@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import type {
   ExternalTool,
   JsonObject,

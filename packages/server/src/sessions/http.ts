@@ -1,4 +1,5 @@
-import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { HarnessApi, PAGE_DEFAULT, resumePosition } from "@harness/protocol"
 import { Effect } from "effect"
 import { History } from "../history/History.ts"

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import { ConflictError } from "@harness/protocol"
 import { Clock, Effect } from "effect"
 import type { Query } from "./Sqlite.ts"

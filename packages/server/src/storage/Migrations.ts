@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import { core } from "./migrations/0001_core.ts"
 import { asks } from "./migrations/0002_asks.ts"

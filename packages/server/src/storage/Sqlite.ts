@@ -1,6 +1,6 @@
-import { Reactivity } from "@effect/experimental"
-import type { SqlError } from "@effect/sql"
-import { SqliteClient } from "@effect/sql-sqlite-node"
+import * as Reactivity from "@effect/experimental/Reactivity"
+import type * as SqlError from "@effect/sql/SqlError"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { Context, Effect, Layer } from "effect"
 import { migrate } from "./Migrations.ts"
 

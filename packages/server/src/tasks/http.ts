@@ -1,4 +1,4 @@
-import { HttpApiBuilder } from "@effect/platform"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { HarnessApi } from "@harness/protocol"
 import { Effect } from "effect"
 import { onSession } from "../servers/on.ts"

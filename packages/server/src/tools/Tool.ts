@@ -23,12 +23,20 @@ export interface ToolContext {
   readonly idempotencyKey: string
   /** What was judged and allowed. A tool that finds something else at use does not run; without it, nothing outside the workdir is touched. */
   readonly judged?: ToolResource
+  /** May the file of this pattern be read unasked? A tool that looks into many passes over the others. Absent: all may. */
+  readonly readable?: (pattern: string) => boolean
   /** Shows what the call is doing: a preview, at most 10 a second. */
   readonly activity: (update: { readonly output?: string; readonly progress?: unknown }) => Effect.Effect<void>
 }
 
 /** A call that cannot even be judged. It is not run; `result` tells the model why. */
 export class ToolRefusal extends Data.TaggedError("ToolRefusal")<{ readonly result: CallResult }> {}
+
+/** What a call would touch, and what is known of its end. */
+export interface ToolClaim extends ToolResource {
+  /** What it would come to now, where that is an error: nobody need be asked about it. */
+  readonly foreseen?: CallResult
+}
 
 /** Something a model may call. */
 export interface Tool {
@@ -41,7 +49,9 @@ export interface Tool {
   readonly answeredByLoop?: boolean
   /** Instead of the usual 5 minutes. */
   readonly timeoutMillis?: number
-  readonly resource: (args: JsonObject, context: ToolContext) => Effect.Effect<ToolResource, ToolRefusal>
+  /** It touches nothing but what is the session's own, so no rule is asked. */
+  readonly needsPermission?: false
+  readonly resource: (args: JsonObject, context: ToolContext) => Effect.Effect<ToolClaim, ToolRefusal>
   /** Interruptible. What goes wrong is a result with `isError` and `details.code`. */
   readonly run: (args: JsonObject, context: ToolContext) => Effect.Effect<CallResult>
 }

@@ -1,11 +1,22 @@
 import type { CallResult, JsonObject } from "@harness/protocol"
 import { Context, Duration, Effect, type Either, Layer, Option } from "effect"
+import { Finder } from "../workspace/Finder.ts"
+import { Jobs } from "../workspace/Jobs.ts"
+import { makeOneAtATime } from "../workspace/oneAtATime.ts"
 import { Shell } from "../workspace/Shell.ts"
+import { WebAccess } from "../workspace/WebAccess.ts"
 import { checkArguments, parseArguments } from "./arguments.ts"
+import { editTool } from "./builtin/edit.ts"
+import { globTool } from "./builtin/glob.ts"
+import { shellEndTool, shellJobsTool } from "./builtin/jobs.ts"
 import { listTool } from "./builtin/list.ts"
 import { questionTool, taskTool } from "./builtin/own.ts"
 import { readTool } from "./builtin/read.ts"
+import { searchTool } from "./builtin/search.ts"
 import { shellTool } from "./builtin/shell.ts"
+import { todoTool } from "./builtin/todo.ts"
+import { webfetchTool } from "./builtin/webfetch.ts"
+import { writeTool } from "./builtin/write.ts"
 import { limitResult } from "./output.ts"
 import { errorResult } from "./results.ts"
 import { TOOL_TIMEOUT_MILLIS, type Tool, type ToolContext } from "./Tool.ts"
@@ -56,12 +67,33 @@ export class Tools extends Context.Tag("@harness/server/Tools")<
   /** Exactly these tools. */
   static readonly layerOf = (list: ReadonlyArray<Tool>) => Layer.succeed(Tools, make(list))
 
-  /** The built-in tools, over whatever runs shells. */
+  /** The built-in tools, over whatever runs shells and finds files. Jobs must be those that sessions end. */
   static readonly layerNoDeps = Layer.effect(
     Tools,
-    Effect.map(Shell, (shell) => make([readTool, listTool, shellTool(shell), questionTool, taskTool]))
+    Effect.gen(function* () {
+      const shell = yield* Shell
+      const jobs = yield* Jobs
+      const finder = yield* Finder
+      const access = yield* WebAccess
+      const oneAtATime = makeOneAtATime()
+      return make([
+        readTool,
+        listTool,
+        writeTool(oneAtATime),
+        editTool(oneAtATime),
+        globTool(finder),
+        searchTool(finder),
+        shellTool(shell, jobs),
+        shellJobsTool(jobs),
+        shellEndTool(jobs),
+        webfetchTool(access),
+        todoTool,
+        questionTool,
+        taskTool
+      ])
+    })
   )
 
-  /** The built-in tools. */
-  static readonly layer = Layer.provide(Tools.layerNoDeps, Shell.layer)
+  /** The built-in tools. Layers are shared where they are built together, so `Jobs.layer` beside it is the same jobs. */
+  static readonly layer = Layer.provide(Tools.layerNoDeps, Layer.mergeAll(Shell.layer, Jobs.layer, Finder.layer))
 }

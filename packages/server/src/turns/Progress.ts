@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import type { CallResult, Part, ToolTurnPart, TurnStep, Usage } from "@harness/protocol"
 import { Context, Effect, Layer, Option } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
@@ -7,13 +7,13 @@ import { Hub } from "../log/Hub.ts"
 import { living } from "../sessions/Sessions.ts"
 import type { SessionRow } from "../sessions/SessionsRepo.ts"
 import { addUsage } from "../usage/usage.ts"
-import { Bell } from "./Bell.ts"
+import { Bell, type BellListener } from "./Bell.ts"
 import { PendingRepo } from "./PendingRepo.ts"
 import { type Stop, stopCall } from "./pending.ts"
 import { record } from "./record.ts"
 import { recoverTurn } from "./recover.ts"
 import { type Ending, settle } from "./settle.ts"
-import { takeSteers } from "./steer.ts"
+import { growingParts, takeSteers } from "./steer.ts"
 import {
   cancelOf,
   type Outcome,
@@ -36,19 +36,24 @@ export interface Held {
 export interface PlannedCall {
   readonly row: PartRow
   readonly call: ToolTurnPart
+  /** The same as the history keeps it. */
+  readonly content: Part
   readonly external: boolean
 }
 
 /** A whole answer of the model. */
-export interface Answer {
+export interface Answer<P extends PlannedCall> {
   readonly step: TurnStep
   /** What the step said, in order, closed. */
   readonly parts: ReadonlyArray<PartRow>
-  readonly calls: ReadonlyArray<PlannedCall>
-  /** The same as the history keeps it. */
+  /** Its calls, each once its part has a number: given out in the commit, in the order of the log. */
+  readonly calls: ReadonlyArray<(n: number) => P>
+  /** What it said as the history keeps it. */
   readonly content: ReadonlyArray<Part>
   readonly provider: string
   readonly usage: Usage
+  /** How the turn ends when the answer asks for no call; undefined: it goes on. */
+  readonly ending: Ending | undefined
 }
 
 /** Why a runner has nothing more to do with its turn: it was settled, deleted, or taken up again by somebody else. */
@@ -138,34 +143,39 @@ const make = Effect.gen(function* () {
 
   const steers = (held: TurnRow) => own(held, takeSteers)
 
-  /** The whole answer, its usage and its planned calls, before any call is judged. */
-  const answer = (held: TurnRow, said: Answer) =>
+  /**
+   * The whole answer, its usage and its planned calls, before any call is judged. One without calls ends the turn in the
+   * same commit: a crash leaves no answer that would be asked for again.
+   */
+  const answer = <P extends PlannedCall>(held: TurnRow, said: Answer<P>) =>
     own(held, (tx, turn) =>
       Effect.gen(function* () {
+        const calls = said.calls.map((at) => at(hub.live.takePart(turn.sessionId, turn.turnId) ?? 1))
+        const content = [...said.content, ...calls.map((planned) => planned.content)]
         const before = outcomeOf(turn)
         const outcome: Outcome = {
           ...before,
           steps: [...before.steps, said.step],
           usage: addUsage(before.usage, said.usage)
         }
-        if (said.content.length > 0) {
+        if (content.length > 0) {
           yield* HistoryRepo.appendEntry(tx, {
             sessionId: turn.sessionId,
             turnId: turn.turnId,
             role: "assistant",
             provider: said.provider,
-            body: { content: said.content }
+            body: { content }
           })
         }
-        const callIds = said.calls.map(({ call }) => call.callId)
+        const callIds = calls.map(({ call }) => call.callId)
         if (callIds.length > 0) yield* HistoryRepo.reserveResults(tx, turn.sessionId, turn.turnId, callIds)
-        return yield* record(tx, {
+        const answered = yield* record(tx, {
           from: turn,
           turn: { ...turn, outcome: JSON.stringify(outcome) },
-          parts: [...said.parts, ...said.calls.map(({ row }) => row)],
+          parts: [...said.parts, ...calls.map(({ row }) => row)],
           facts: [
             ["usage", { usage: outcome.usage }],
-            ...said.calls.map(
+            ...calls.map(
               ({ call, external }) =>
                 [
                   "tool.requested",
@@ -174,6 +184,11 @@ const make = Effect.gen(function* () {
             )
           ]
         })
+        return {
+          calls,
+          ended:
+            calls.length === 0 && said.ending !== undefined ? yield* end(tx, bell, answered, said.ending) : undefined
+        }
       })
     )
 
@@ -243,34 +258,32 @@ const make = Effect.gen(function* () {
     own(held, (tx, turn) => {
       const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
       const row: PartRow = { n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, code, message } }
-      return record(tx, { from: turn, turn, parts: [row] })
+      return record(tx, { from: turn, turn, parts: [...growingParts(hub, turn), row] })
     })
 
-  /** Ends the turn. A steer accepted meanwhile keeps a turn that would have ended by itself going: `steered`. */
-  const finish = (held: TurnRow, ending: Ending) =>
-    own(held, (tx, turn) =>
-      Effect.gen(function* () {
-        const asked = cancelOf(turn)
-        if (asked !== undefined) {
-          return yield* settle(tx, bell, turn, {
-            state: "cancelled",
-            stopReason: asked.stopReason,
-            grown: ending.grown ?? []
-          })
-        }
-        if (ending.stopReason === "end") {
-          const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)
-          if (pending.length > 0) return "steered" as const
-        }
-        return yield* settle(tx, bell, turn, ending)
-      })
-    )
+  /** As `end` says, on the runner's own turn. */
+  const finish = (held: TurnRow, ending: Ending) => own(held, (tx, turn) => end(tx, bell, turn, ending))
 
   /** A turn's parts as they stand. */
   const parts = (held: TurnRow) => repo.parts(held.sessionId, held.turnId)
 
   return { parts, takeUp, recover, checkpoint, steers, answer, callStarted, callSettled, stopped, park, notice, finish }
 })
+
+/** Ends the turn. A steer accepted meanwhile keeps a turn that would have ended by itself going: `steered`. */
+const end = (tx: Tx, bell: BellListener, turn: TurnRow, ending: Ending) =>
+  Effect.gen(function* () {
+    const asked = cancelOf(turn)
+    if (asked !== undefined) {
+      const { stopReason } = asked
+      return yield* settle(tx, bell, turn, { state: "cancelled", stopReason, grown: ending.grown ?? [] })
+    }
+    if (ending.stopReason === "end") {
+      const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)
+      if (pending.length > 0) return "steered" as const
+    }
+    return yield* settle(tx, bell, turn, ending)
+  })
 
 /** What grew since the last checkpoint. `at`: the offset it begins at. */
 export interface Tail {

@@ -88,8 +88,8 @@ const columns =
 const findSql = `SELECT ${columns} FROM turn WHERE session_id = ? AND turn_id = ?`
 const headSql = `SELECT ${columns} FROM turn WHERE session_id = ? AND state = 'queued' ORDER BY rank LIMIT 1`
 const partsSql =
-  "SELECT n, step, open, body, (SELECT group_concat(text, '') FROM (SELECT text FROM growth g " +
-  "WHERE g.session_id = p.session_id AND g.turn_id = p.turn_id AND g.n = p.n ORDER BY at)) AS tail " +
+  "SELECT n, step, open, body, (SELECT json_group_array(json_array(at, text)) FROM (SELECT at, text FROM growth g " +
+  "WHERE g.session_id = p.session_id AND g.turn_id = p.turn_id AND g.n = p.n ORDER BY at)) AS growth " +
   "FROM turn_part p WHERE session_id = ? AND turn_id = ?"
 const steerColumns =
   'entry_id AS "entryId", turn_id AS "turnId", n, content, request_hash AS "requestHash", state, alias, accepted_cursor AS "acceptedCursor"'
@@ -99,12 +99,17 @@ interface StoredPart {
   readonly step: number
   readonly open: number
   readonly body: string
-  readonly tail: string | null
+  readonly growth: string
 }
 
-const toPart = ({ n, step, open, body, tail }: StoredPart): PartRow => {
+/** A piece begins where its offset says: a row of the log may have told more than the last checkpoint held. */
+const toPart = ({ n, step, open, body, growth }: StoredPart): PartRow => {
   const part = fromColumn<TurnPart>(body)
-  const grown = tail !== null && "text" in part ? { ...part, text: part.text + tail } : part
+  const pieces = fromColumn<ReadonlyArray<readonly [at: number, text: string]>>(growth)
+  const grown =
+    pieces.length > 0 && "text" in part
+      ? { ...part, text: pieces.reduce((text, [at, piece]) => text.slice(0, at) + piece, part.text) }
+      : part
   return { n, step, open: open === 1, part: grown }
 }
 

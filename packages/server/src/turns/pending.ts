@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import type { Actor, CallResult, PermissionRequest, Question, ToolTurnPart } from "@harness/protocol"
 import { Effect } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"

@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import { type Actor, isTerminal, MAX_WIRE_BYTES, type TurnChange, type TurnPart } from "@harness/protocol"
 import { Effect } from "effect"
 import type { Tx } from "../log/Commit.ts"

@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import type { CallResult } from "@harness/protocol"
 import { Effect } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
@@ -41,7 +41,9 @@ const afterCrash = (row: PartRow, at: string): PartRow | undefined => {
 export const recoverTurn = (tx: Tx, bell: BellListener, turn: TurnRow): Effect.Effect<TurnRow, SqlError.SqlError> =>
   Effect.gen(function* () {
     const asked = cancelOf(turn)
-    if (asked !== undefined) return yield* settle(tx, bell, turn, { state: "cancelled", stopReason: asked.stopReason })
+    if (asked !== undefined) {
+      return yield* settle(tx, bell, turn, { state: "cancelled", stopReason: asked.stopReason, interrupted })
+    }
     if (turn.attempt >= ATTEMPTS_MAX) {
       return yield* settle(tx, bell, turn, {
         state: "failed",
@@ -51,7 +53,8 @@ export const recoverTurn = (tx: Tx, bell: BellListener, turn: TurnRow): Effect.E
           code: "attempts.exhausted",
           message: `the server stopped ${ATTEMPTS_MAX} times while this turn ran`,
           retryable: true
-        }
+        },
+        interrupted
       })
     }
     const open = yield* TurnsRepo.openParts(tx, turn.sessionId, turn.turnId)

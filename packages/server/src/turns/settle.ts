@@ -1,4 +1,4 @@
-import type { SqlError } from "@effect/sql"
+import type * as SqlError from "@effect/sql/SqlError"
 import type { Actor, CallResult, Prompt, SafeFailure, StopReason, ToolTurnPart } from "@harness/protocol"
 import { Effect } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
@@ -32,6 +32,8 @@ export interface Ending {
   readonly grown?: ReadonlyArray<PartRow>
   /** Parts to add, for example a notice. */
   readonly added?: ReadonlyArray<PartRow>
+  /** The process that ran the turn is gone: what the model is told of calls that were running then. */
+  readonly interrupted?: CallResult
   readonly actor?: Actor | undefined
 }
 
@@ -43,11 +45,14 @@ const cutOff = (started: boolean, ending: Ending): CallResult => {
   return { content: [{ type: "text", text }], isError: true, details: { code } }
 }
 
-const closeCall = (row: PartRow, part: ToolTurnPart, ending: Ending, at: string): PartRow => ({
-  ...row,
-  open: false,
-  part: { ...part, state: "cancelled", result: cutOff(part.state === "running", ending), settledAt: at }
-})
+const closeCall = (row: PartRow, part: ToolTurnPart, ending: Ending, at: string): PartRow => {
+  const started = part.state === "running"
+  const closed: Pick<ToolTurnPart, "state" | "result"> =
+    started && ending.interrupted !== undefined
+      ? { state: "interrupted", result: ending.interrupted }
+      : { state: "cancelled", result: cutOff(started, ending) }
+  return { ...row, open: false, part: { ...part, ...closed, settledAt: at } }
+}
 
 /** The answer a turn was giving when it was cut: stays in the history as far as it came. */
 const keepPartialAnswer = (tx: Tx, turn: TurnRow, provider: string | undefined, texts: ReadonlyArray<PartRow>) => {
@@ -100,7 +105,9 @@ export const settle = (
     const before = outcomeOf(turn)
     const closed = yield* closeAll(tx, turn, { by: "turn", message: "the turn ended" })
     const calls = parts.flatMap(({ part }) =>
-      part.type === "tool" && part.result !== undefined ? [{ callId: part.callId, result: part.result }] : []
+      part.type === "tool" && part.result !== undefined
+        ? [{ callId: part.callId, state: part.state, result: part.result }]
+        : []
     )
     for (const { callId, result } of calls) {
       yield* HistoryRepo.fillResult(tx, turn.sessionId, callId, [
@@ -122,10 +129,7 @@ export const settle = (
       from: turn,
       turn: { ...turn, state: ending.state, settledAt: tx.now, outcome: JSON.stringify(outcome) },
       parts: [...parts, ...closed.parts],
-      facts: [
-        ...closed.facts,
-        ...calls.map(({ callId, result }) => ["tool.completed", { callId, state: "cancelled", result }] as const)
-      ],
+      facts: [...closed.facts, ...calls.map((call) => ["tool.completed", call] as const)],
       actor: ending.actor
     })
     if (turn.state === "running" || turn.state === "waiting") yield* HistoryRepo.placeBehind(tx, turn.sessionId)

@@ -4,7 +4,7 @@ import { HistoryRepo, mintEntryId } from "../history/HistoryRepo.ts"
 import type { Tx } from "../log/Commit.ts"
 import type { Hub } from "../log/Hub.ts"
 import { record } from "./record.ts"
-import { type PartRow, promptOf, type SteerRow, steerContent, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
+import { outcomeOf, type PartRow, promptOf, type SteerRow, steerContent, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
 
 interface NewSteer {
   readonly entryId: string
@@ -29,6 +29,15 @@ export const nextPart = (tx: Tx, hub: typeof Hub.Service, turn: TurnRow) =>
       : Effect.succeed(taken)
   })
 
+/**
+ * What the model is in the middle of saying, for a row that adds a part behind it: who reads the log alone must meet the
+ * parts in their order, too.
+ */
+export const growingParts = (hub: typeof Hub.Service, turn: TurnRow): ReadonlyArray<PartRow> => {
+  const step = outcomeOf(turn).steps.length + 1
+  return hub.live.growing(turn.sessionId, turn.turnId).map((grown) => ({ ...grown, step, open: true }))
+}
+
 /** A steer joins a turn; it shows as a part at once, and is taken before the next step. Answers the session's position. */
 export const addSteer = (tx: Tx, hub: typeof Hub.Service, into: TurnRow, steer: NewSteer) =>
   Effect.gen(function* () {
@@ -37,7 +46,7 @@ export const addSteer = (tx: Tx, hub: typeof Hub.Service, into: TurnRow, steer: 
     yield* record(tx, {
       from: into,
       turn: into,
-      parts: [partOf(n, EntryId.make(steer.entryId), steer.content, false)],
+      parts: [...growingParts(hub, into), partOf(n, EntryId.make(steer.entryId), steer.content, false)],
       actor: steer.actor
     })
     const [session] = yield* tx.query<{ cursor: number; seq: number }>(

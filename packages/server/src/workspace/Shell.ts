@@ -12,6 +12,7 @@ export interface ShellRun {
   readonly cwd: string
   /** Beside PATH, HOME, LANG, TERM and TMPDIR; nothing else of the server's environment is passed on. */
   readonly variables: Readonly<Record<string, string>>
+  /** `Infinity`: it may run as long as it likes. */
   readonly timeoutMillis: number
   /** Bytes of the front and of the end that are kept in memory; a longer output is kept whole in `file`. */
   readonly shown: number
@@ -22,12 +23,22 @@ export interface ShellRun {
   readonly live: (text: string) => Effect.Effect<void>
 }
 
-/** How it ended: by itself, by the clock, or because it wrote too much. */
+/** How it ended: by itself, by the clock, because it wrote too much, or because somebody stopped it. */
 export interface ShellOutcome {
-  readonly ended: "exit" | "timeout" | "too_much"
+  readonly ended: "exit" | "timeout" | "too_much" | "stopped"
   readonly exitCode: number | undefined
   readonly signal: string | undefined
   readonly output: Collected
+}
+
+/** A command under way, for as long as its scope. */
+export interface StartedShell {
+  /** What it has written so far. */
+  readonly seen: () => Collected
+  /** Makes it end, as its time limit would. */
+  readonly stop: Effect.Effect<void>
+  /** How it ended. To be run once. */
+  readonly outcome: Effect.Effect<ShellOutcome>
 }
 
 interface Exit {
@@ -66,6 +77,7 @@ interface Running {
   readonly group: number
   readonly collector: Collector
   readonly exited: Deferred.Deferred<Exit>
+  readonly stopped: Deferred.Deferred<void>
   readonly closed: Deferred.Deferred<void>
 }
 
@@ -75,6 +87,7 @@ const start = (run: ShellRun, environment: Readonly<Record<string, string>>): Ef
   Effect.gen(function* () {
     const exited = yield* Deferred.make<Exit>()
     const closed = yield* Deferred.make<void>()
+    const stopped = yield* Deferred.make<void>()
     const child: ChildProcess = yield* Effect.try({
       try: () =>
         spawn("sh", ["-c", JOINED, run.command], {
@@ -92,7 +105,7 @@ const start = (run: ShellRun, environment: Readonly<Record<string, string>>): Ef
     )
     child.on("close", () => Deferred.unsafeDone(closed, Effect.void))
     if (child.pid === undefined || child.stdout === null) return yield* notStarted
-    return { group: child.pid, exited, closed, collector: collect(child.stdout, run) }
+    return { group: child.pid, exited, closed, stopped, collector: collect(child.stdout, run) }
   })
 
 /**
@@ -137,7 +150,8 @@ const follow = (running: Running, run: ShellRun) =>
     const ended = yield* Deferred.await(running.exited).pipe(
       Effect.as("exit" as const),
       Effect.raceFirst(Effect.as(Effect.sleep(Duration.millis(run.timeoutMillis)), "timeout" as const)),
-      Effect.raceFirst(Effect.as(running.collector.tooMuch.await, "too_much" as const))
+      Effect.raceFirst(Effect.as(running.collector.tooMuch.await, "too_much" as const)),
+      Effect.raceFirst(Effect.as(Deferred.await(running.stopped), "stopped" as const))
     )
     if (ended === "exit") yield* drain(running)
     // Whatever it left in the background ends with it.
@@ -158,6 +172,8 @@ export class Shell extends Context.Tag("@harness/server/Shell")<
   {
     /** Interrupted, it ends the group first: TERM, two seconds, KILL. */
     readonly run: (run: ShellRun) => Effect.Effect<ShellOutcome, ShellError>
+    /** The same, not waited for: the group ends with the scope, if not before. */
+    readonly start: (run: ShellRun) => Effect.Effect<StartedShell, ShellError, Scope.Scope>
   }
 >() {
   static readonly layer = Layer.scoped(
@@ -175,7 +191,7 @@ export class Shell extends Context.Tag("@harness/server/Shell")<
         () => Effect.sync(() => process.off("exit", killAll))
       )
 
-      const run = Effect.fn("Shell.run")((run: ShellRun) =>
+      const begin = (run: ShellRun) =>
         Effect.acquireRelease(
           Effect.tap(start(run, environment), ({ group }) => Effect.sync(() => groups.add(group))),
           ({ collector, group }) =>
@@ -183,12 +199,23 @@ export class Shell extends Context.Tag("@harness/server/Shell")<
               Effect.zipRight(collector.finish),
               Effect.zipRight(Effect.sync(() => groups.delete(group)))
             )
-        ).pipe(
-          Effect.flatMap((running) => follow(running, run)),
-          Effect.scoped
         )
-      )
-      return { run }
+
+      return {
+        run: Effect.fn("Shell.run")((run: ShellRun) =>
+          begin(run).pipe(
+            Effect.flatMap((running) => follow(running, run)),
+            Effect.scoped
+          )
+        ),
+        start: Effect.fn("Shell.start")((run: ShellRun) =>
+          Effect.map(begin(run), (running) => ({
+            seen: running.collector.seen,
+            stop: Effect.asVoid(Deferred.succeed(running.stopped, undefined)),
+            outcome: Effect.scoped(follow(running, run))
+          }))
+        )
+      }
     })
   )
 }

@@ -18,6 +18,8 @@ export interface Collector {
   /** What came since it was last taken, at most its last 8 KiB; empty from the first NUL on. */
   readonly takeLive: () => string
   readonly total: () => number
+  /** What came so far. */
+  readonly seen: () => Collected
   /** Opens when more than `most` came. */
   readonly tooMuch: Effect.Latch
   /** The disk is behind: the pipe may hold more than was taken. */
@@ -94,6 +96,13 @@ export const collect = (
     bell.unsafeOpen()
   }
 
+  const seen = (): Collected => ({
+    head: Buffer.concat(front),
+    tail: Buffer.concat(ends),
+    total,
+    kept: file !== undefined && !broken && total <= options.most
+  })
+
   let finished = false
   const finish = Effect.async<void>((resume) => {
     output.off("data", onData)
@@ -102,17 +111,7 @@ export const collect = (
     finished = true
     file.once("close", () => resume(Effect.void))
     file.end()
-  }).pipe(
-    Effect.map((): Collected => {
-      const tail = Buffer.concat(ends)
-      return {
-        head: Buffer.concat(front),
-        tail,
-        total,
-        kept: file !== undefined && !broken && total <= options.most
-      }
-    })
-  )
+  }).pipe(Effect.map(seen))
 
   output.on("data", onData)
   // A pipe that breaks is the command's end, which is told apart.
@@ -125,6 +124,7 @@ export const collect = (
       return taken
     },
     total: () => total,
+    seen,
     waiting: () => output.isPaused(),
     tooMuch,
     finish

@@ -4,8 +4,8 @@ import { locate, PathError, type Place, pathError, READ_FLAGS } from "./paths.ts
 
 const changed = new PathError({ code: "path.changed", message: "The path changed while it was looked at." })
 
-// Linux tells where an open file is. Elsewhere the path is walked again: it must lead to this very file.
-const isStillThere = (handle: FileHandle, path: string) =>
+/** Is what is open here at this path, with no link on the way? Elsewhere than on Linux the path is walked once more. */
+export const isStillThere = (handle: FileHandle, path: string) =>
   Effect.tryPromise(() => readlink(`/proc/self/fd/${handle.fd}`)).pipe(
     Effect.map((where) => where === path),
     Effect.orElse(() =>
@@ -20,16 +20,26 @@ const isStillThere = (handle: FileHandle, path: string) =>
     )
   )
 
+const openHandle = (path: string): Effect.Effect<FileHandle, PathError, Scope.Scope> =>
+  Effect.acquireRelease(Effect.tryPromise({ try: () => open(path, READ_FLAGS), catch: pathError }), (handle) =>
+    Effect.promise(() => handle.close()).pipe(Effect.ignoreLogged)
+  )
+
+/** Opens for reading what is at a path by now; `path.changed` when a link is in the way. */
+export const openFile = (path: string): Effect.Effect<FileHandle, PathError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const handle = yield* openHandle(path)
+    if (!(yield* isStillThere(handle, path))) return yield* changed
+    return handle
+  })
+
 /**
  * Opens for reading exactly what was judged, or fails with `path.changed`: a link put in the way since then, at the end
  * of the path or in its middle, is not followed to its target.
  */
 export const openJudged = (place: Place): Effect.Effect<FileHandle, PathError, Scope.Scope> =>
   Effect.gen(function* () {
-    const handle = yield* Effect.acquireRelease(
-      Effect.tryPromise({ try: () => open(place.path, READ_FLAGS), catch: pathError }),
-      (handle) => Effect.promise(() => handle.close()).pipe(Effect.ignoreLogged)
-    )
+    const handle = yield* openHandle(place.path)
     const opened = yield* Effect.tryPromise({ try: () => handle.stat(), catch: pathError })
     const same = place.stats !== undefined && opened.dev === place.stats.dev && opened.ino === place.stats.ino
     if (!same || !(yield* isStillThere(handle, place.path))) return yield* changed

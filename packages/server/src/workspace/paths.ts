@@ -6,7 +6,15 @@ import { Data, Effect } from "effect"
 
 /** A path that leads nowhere anybody may look. Names no path. */
 export class PathError extends Data.TaggedError("PathError")<{
-  readonly code: "path.invalid" | "path.loop" | "path.no_access" | "path.not_found" | "path.changed" | "path.not_file"
+  readonly code:
+    | "path.invalid"
+    | "path.loop"
+    | "path.no_access"
+    | "path.not_found"
+    | "path.changed"
+    | "path.not_file"
+    | "path.not_folder"
+    | "path.no_space"
   readonly message: string
 }> {}
 
@@ -19,7 +27,8 @@ export interface Place {
 // As many as Linux follows.
 const LINKS_MAX = 40
 
-const errorCode = (error: unknown): string =>
+/** The system's name of what went wrong; empty when it has none. */
+export const errorCode = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : ""
 
 /** What the file system said, as an error without a path. */

@@ -134,5 +134,27 @@ export const forkChecks = section("forks", {
   },
   "a fork of a session that is not there is a 404": async (harness) => {
     refuses(await fork(harness, "nobody", harness.fresh("f")), 404, "NotFoundError", "session.not_found")
+  },
+  "a deleted id is not forked to": async (harness) => {
+    const session = await grown(harness)
+    const gone = await harness.session()
+    await harness.send("DELETE", harness.n(gone))
+    refuses(await fork(harness, session, gone), 409, "ConflictError", "session.deleted")
+  },
+  "an id that is taken is not forked to": async (harness) => {
+    const [session, taken] = [await grown(harness), await harness.session()]
+    refuses(await fork(harness, session, taken), 409, "ConflictError", "idempotency.mismatch")
+  },
+  "visibility: actor leaves out what was not for the forking actor": async (harness) => {
+    const session = await harness.session()
+    const append = (id: string, body: unknown) => harness.put(`${harness.n(session)}/conversation/${id}`, body)
+    await append("e1", { role: "user", content: "for all" })
+    await append("e2", { role: "user", content: "for another", audience: ["nobody-of-this-name"] })
+    const [all, own] = [harness.fresh("f"), harness.fresh("f")]
+    answers(await fork(harness, session, all, { visibility: "all" }), 201, SessionResponse)
+    answers(await fork(harness, session, own, { visibility: "actor" }), 201, SessionResponse)
+    same((await historyOf(harness, all)).length, 2, "entries of a whole fork")
+    const seen = JSON.stringify(await historyOf(harness, own))
+    ensure(seen.includes("for all") && !seen.includes("for another"), "the wrong entries were copied")
   }
 })

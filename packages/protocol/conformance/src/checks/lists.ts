@@ -1,5 +1,6 @@
 import {
   ServerDeletedResponse,
+  SessionHistoryResponse,
   SessionListResponse,
   SessionQueueResponse,
   SessionTurnsResponse
@@ -101,5 +102,46 @@ export const listChecks = section("lists", {
   "the queue of an idle session is empty": async (harness) => {
     const answer = await harness.get(`${harness.n(await harness.session())}/queue`)
     same(answers(answer, 200, SessionQueueResponse), { queue: [], next: null }, "the queue")
+  },
+  "a history is a list, with pages": async (harness) => {
+    const session = await harness.session()
+    const names = ["e1", "e2", "e3", "e4", "e5"]
+    for (const name of names)
+      await harness.put(`${harness.n(session)}/conversation/${name}`, { role: "user", content: name })
+    const seen: Array<string> = []
+    let after = ""
+    for (;;) {
+      const answer = await harness.get(`${harness.n(session)}/history?limit=2${after}`)
+      const page = answers(answer, 200, SessionHistoryResponse)
+      ensure(page.entries.length <= 2, `a page of ${page.entries.length}`)
+      seen.push(...page.entries.map((entry) => String(entry.entryId)))
+      if (page.next === null) break
+      after = `&after=${encodeURIComponent(page.next)}`
+    }
+    same(seen, names, "entries")
+  },
+  "a page of the queue goes on after the last": async (harness) => {
+    const session = await harness.session()
+    const turnId = await harness.busy(session)
+    for (const name of ["q1", "q2", "q3"]) await harness.submit(session, name, { content: name })
+    const page = async (query: string) =>
+      answers(await harness.get(`${harness.n(session)}/queue${query}`), 200, SessionQueueResponse)
+    const first = await page("?limit=2")
+    same(
+      first.queue.map((turn) => [turn.turnId, turn.position]),
+      [
+        ["q1", 1],
+        ["q2", 2]
+      ],
+      "the first page"
+    )
+    ensure(first.next !== null, "there is more, and next is null")
+    const second = await page(`?limit=2&after=${encodeURIComponent(first.next)}`)
+    same(
+      second.queue.map((turn) => [turn.turnId, turn.position]),
+      [["q3", 3]],
+      "the second page"
+    )
+    await harness.post(`${harness.t(session, turnId)}/cancel`)
   }
 })

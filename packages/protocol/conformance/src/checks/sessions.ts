@@ -1,11 +1,12 @@
 import {
+  Actor,
   SessionChildrenResponse,
   SessionConfigurationResponse,
   SessionHistoryResponse,
   SessionResponse,
   SessionStatusResponse
 } from "@harness/protocol"
-import { answers, refuses, same, section } from "../check.ts"
+import { answers, refuses, same, section, shaped } from "../check.ts"
 
 /** §2: sessions. */
 export const sessionChecks = section("sessions", {
@@ -87,5 +88,14 @@ export const sessionChecks = section("sessions", {
   "a bad glob in a policy is refused when it is set": async (harness) => {
     const answer = await harness.put(harness.n(harness.fresh("s")), { tools: { deny: ["[a"] } })
     refuses(answer, 400, "ValidationError", "policy.invalid_glob")
+  },
+  "an event says who caused it, and by which client": async (harness) => {
+    const sessionId = harness.fresh("s")
+    const headers = { "ze-harness-client-id": "conformance-1" }
+    await harness.send("PUT", harness.n(sessionId), { json: {}, headers })
+    const stream = await harness.watch(`${harness.n(sessionId)}/events?afterCursor=0`)
+    const first = await stream.next()
+    const actor = shaped(Actor, first?.data["actor"], "actor")
+    same(actor.clientId, "conformance-1", "clientId")
   }
 })

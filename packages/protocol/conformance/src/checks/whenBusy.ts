@@ -150,5 +150,60 @@ export const whenBusyChecks = section("a busy session", {
     refuses(await harness.send("PATCH", path, { json: { content: "x" } }), 409, "ConflictError", "turn.not_queued")
     refuses(await harness.send("DELETE", path), 409, "ConflictError", "turn.not_queued")
     await cancel(harness, session, busy)
+  },
+  "interrupt: an idle session takes it": async (harness) => {
+    const receipt = await harness.submit(await harness.session(), "i1", { content: "hello", whenBusy: "interrupt" })
+    same(receipt.disposition, "started", "disposition")
+  },
+  "prompts accepted at once run one at a time, in the order of their cursors": async (harness) => {
+    const session = await harness.session()
+    const names = Array.from({ length: 6 }, (_, index) => `p${index}`)
+    const receipts = await Promise.all(
+      names.map((name) => harness.submit(session, name, { content: `wait 50 ${name}` }))
+    )
+    const order = receipts.toSorted((a, b) => a.cursor - b.cursor).map((receipt) => String(receipt.turnId))
+    const turns = await Promise.all(order.map((name) => harness.ended(session, name)))
+    for (const [index, one] of turns.entries()) {
+      same(one.finalText, order[index], `finalText of ${order[index]}`)
+      const before = turns[index - 1]
+      ensure(
+        before === undefined || (before.settledAt ?? "") <= (one.startedAt ?? ""),
+        `${order[index]} started too early`
+      )
+    }
+  },
+  "steer: a prompt that nobody took becomes a queued turn of its own name": async (harness) => {
+    const session = await harness.session()
+    const busy = await harness.busy(session)
+    same(
+      (await harness.submit(session, "s1", { content: "own", whenBusy: "steer" })).disposition,
+      "steered",
+      "disposition"
+    )
+    await cancel(harness, session, busy)
+    await harness.ended(session, busy)
+    const own = await harness.finish(session, "s1", { content: "own", whenBusy: "steer" })
+    same([own.turnId, own.state, own.finalText], ["s1", "completed", "own"], "the turn")
+  },
+  "steer: cancelling the alias withdraws what nobody has taken": async (harness) => {
+    const session = await harness.session()
+    const busy = await harness.busy(session)
+    await harness.submit(session, "s1", { content: "never mind", whenBusy: "steer" })
+    same((await cancel(harness, session, "s1")).status, 202, "status")
+    const still = await turn(harness, session, busy)
+    same(still.state, "running", "the turn it had joined")
+    await cancel(harness, session, busy)
+    await harness.ended(session, busy)
+    const { entries } = answers(await harness.get(`${harness.n(session)}/history`), 200, SessionHistoryResponse)
+    ensure(!JSON.stringify(entries).includes("never mind"), "it is in the history")
+  },
+  "a steer that nobody took ends with its turn": async (harness) => {
+    const session = await harness.session()
+    const busy = await harness.busy(session)
+    answers(await harness.post(`${harness.t(session, busy)}/steer/e1`, { content: "too late" }), 202, SteerTurnReceipt)
+    await cancel(harness, session, busy)
+    const ended = await harness.ended(session, busy)
+    const [steer] = ended.parts.filter((part) => part.type === "steer")
+    same(steer?.type === "steer" && [steer.entryId, steer.applied], ["e1", false], "the steer")
   }
 })

@@ -59,7 +59,11 @@ export const taskTool = own(
   {
     type: "object",
     properties: {
-      prompt: { type: "string", minLength: 1, description: "Everything the sub-agent needs to know; it sees nothing else." },
+      prompt: {
+        type: "string",
+        minLength: 1,
+        description: "Everything the sub-agent needs to know; it sees nothing else."
+      },
       agent: text("Which agent works on it; general when left out."),
       title: text("A short name for it."),
       task_id: text("Goes on with a sub-agent you started before: its session id."),

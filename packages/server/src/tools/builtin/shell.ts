@@ -1,5 +1,6 @@
 import type { CallResult, JsonObject } from "@harness/protocol"
 import { Effect, Schema } from "effect"
+import type { Jobs } from "../../workspace/Jobs.ts"
 import { realWorkdir } from "../../workspace/paths.ts"
 import type { Shell, ShellOutcome } from "../../workspace/Shell.ts"
 import { cutInTheMiddle, OUTPUT_MAX_BYTES, outputFile, outputName } from "../output.ts"
@@ -7,6 +8,7 @@ import { errorResult } from "../results.ts"
 import { readShellLine } from "../shellLine.ts"
 import { TOOL_TIMEOUT_MILLIS, type Tool, type ToolContext, ToolRefusal } from "../Tool.ts"
 import { decode, looksBinary, wellFormed } from "../text.ts"
+import { jobIdOf, startedJob } from "./jobs.ts"
 import { pathResult } from "./judged.ts"
 
 const TIMEOUT_MAX_MILLIS = 3_600_000
@@ -18,7 +20,7 @@ const TITLE_MAX_LENGTH = 120
 
 const Arguments = Schema.Struct({
   command: Schema.String,
-  timeoutMillis: Schema.optionalWith(Schema.Int, { default: () => TOOL_TIMEOUT_MILLIS }),
+  timeoutMillis: Schema.optional(Schema.Int),
   background: Schema.optionalWith(Schema.Boolean, { default: () => false })
 })
 
@@ -30,9 +32,12 @@ const inputSchema = {
       type: "integer",
       minimum: 1,
       maximum: TIMEOUT_MAX_MILLIS,
-      description: `When to end it; ${TOOL_TIMEOUT_MILLIS} when left out`
+      description: `When to end it; ${TOOL_TIMEOUT_MILLIS} when left out, and not at all in the background`
     },
-    background: { type: "boolean", description: "Go on without waiting for its end" }
+    background: {
+      type: "boolean",
+      description: "Do not wait: it goes on beside the turns of this session until it ends or shell_end ends it"
+    }
   },
   required: ["command"],
   additionalProperties: false
@@ -75,47 +80,49 @@ const resultOf = (outcome: ShellOutcome, context: ToolContext, timeoutMillis: nu
   }
 }
 
+const variablesOf = (context: ToolContext) => ({
+  HARNESS_IDEMPOTENCY_KEY: context.idempotencyKey,
+  HARNESS_SESSION_ID: context.sessionId,
+  HARNESS_TURN_ID: context.turnId
+})
+
 const run =
-  (shell: Shell["Type"]) =>
+  (shell: Shell["Type"], jobs: Jobs["Type"]) =>
   (args: JsonObject, context: ToolContext): Effect.Effect<CallResult> =>
     Effect.gen(function* () {
       const { background, command, timeoutMillis } = yield* Schema.decodeUnknown(Arguments)(args).pipe(Effect.orDie)
-      if (background) {
-        return errorResult(
-          "shell.background",
-          "Commands cannot be left in the background here. Run it and wait for its end."
-        )
-      }
       const cwd = yield* realWorkdir(context)
+      const line = { command, cwd, variables: variablesOf(context), file: outputFile(context) }
+      if (background) {
+        const owner = { server: context.server, sessionId: context.sessionId }
+        const limit = timeoutMillis ?? Number.POSITIVE_INFINITY
+        yield* jobs.start({ ...line, owner, jobId: jobIdOf(context.callId), timeoutMillis: limit })
+        return startedJob(context.callId)
+      }
+      const limit = timeoutMillis ?? TOOL_TIMEOUT_MILLIS
       const outcome = yield* shell.run({
-        command,
-        cwd,
-        variables: {
-          HARNESS_IDEMPOTENCY_KEY: context.idempotencyKey,
-          HARNESS_SESSION_ID: context.sessionId,
-          HARNESS_TURN_ID: context.turnId
-        },
-        timeoutMillis,
+        ...line,
+        timeoutMillis: limit,
         shown: OUTPUT_MAX_BYTES,
         most: WHOLE_MAX_BYTES,
-        file: outputFile(context),
         live: (output) => context.activity({ output })
       })
-      return resultOf(outcome, context, timeoutMillis)
+      return resultOf(outcome, context, limit)
     }).pipe(
       Effect.catchTags({
         PathError: (error) => Effect.succeed(pathResult(error)),
-        ShellError: (error) => Effect.succeed(errorResult("shell.not_started", error.message))
+        ShellError: (error) => Effect.succeed(errorResult("shell.not_started", error.message)),
+        JobError: (error) => Effect.succeed(errorResult(error.code, error.message))
       })
     )
 
 const refuse = (message: string) => new ToolRefusal({ result: errorResult("shell.invalid", message) })
 
 /** Runs a command line in the workdir. */
-export const shellTool = (shell: Shell["Type"]): Tool => ({
+export const shellTool = (shell: Shell["Type"], jobs: Jobs["Type"]): Tool => ({
   name: "shell",
   description:
-    "Runs a command line with sh in the working directory and gives its output and exit code. There is no terminal and no input. What it leaves running in the background is ended with it.",
+    "Runs a command line with sh in the working directory and gives its output and exit code. There is no terminal and no input. What it leaves running is ended with it; background: true is for what is to run on.",
   inputSchema,
   readOnly: false,
   timeoutMillis: TIMEOUT_MAX_MILLIS + ENDING_MILLIS,
@@ -129,5 +136,5 @@ export const shellTool = (shell: Shell["Type"]): Tool => ({
       const title = first.length > TITLE_MAX_LENGTH ? `${wellFormed(first.slice(0, TITLE_MAX_LENGTH))}…` : first
       return { permission: "shell", title: `Run ${title}`, detail: command, outside: false, ...line }
     }),
-  run: run(shell)
+  run: run(shell, jobs)
 })

@@ -1,0 +1,75 @@
+import { EventEmitter } from "node:events"
+import { type Harness, type HarnessOptions, startHarness } from "./harness.ts"
+import { type Answer, wire } from "./wire.ts"
+
+/** A server that may be killed at any moment, and comes back on the same data. */
+export interface Mortal {
+  /** The server that runs, or the one that is about to. */
+  readonly up: () => Promise<Harness>
+  /** SIGKILL, then a start. Answers when it is up again. */
+  readonly crash: () => Promise<Harness>
+  /** By when each one was dead, as the wall clock says: what the log holds up to then was written before. */
+  readonly deaths: ReadonlyArray<number>
+  readonly stop: () => Promise<void>
+}
+
+export const mortal = async (options: HarnessOptions): Promise<Mortal> => {
+  const deaths: Array<number> = []
+  let up = startHarness(options)
+  await up
+  const again = async (dying: Promise<Harness>) => {
+    await (await dying).kill()
+    deaths.push(Date.now())
+    return startHarness(options)
+  }
+  return {
+    up: () => up,
+    crash: () => {
+      up = again(up)
+      return up
+    },
+    deaths,
+    stop: async () => {
+      await (await up).stop()
+    }
+  }
+}
+
+/** Asks until there is an answer, of whichever server lives: the same question each time. */
+export const insist = async (
+  server: Mortal,
+  ask: (api: ReturnType<typeof wire>) => Promise<Answer>
+): Promise<Answer> => {
+  for (;;) {
+    const asked = await server.up()
+    try {
+      return await ask(wire(asked))
+    } catch (error) {
+      // Only a death excuses an answer that did not come.
+      if ((await server.up()) === asked) throw error
+    }
+  }
+}
+
+/** Things that happen, counted, so that a moment can be chosen among them. */
+export class Happenings {
+  private readonly events = new EventEmitter()
+
+  readonly happen = (): void => {
+    this.events.emit("fact")
+  }
+
+  /** Settles at the count-th fact from now. */
+  after(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      let left = count
+      const heard = () => {
+        left -= 1
+        if (left > 0) return
+        this.events.off("fact", heard)
+        resolve()
+      }
+      this.events.on("fact", heard)
+    })
+  }
+}
