@@ -1,4 +1,6 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { ConflictError, NotFoundError } from "../errors.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { body, NoQuery, query } from "../request.ts"

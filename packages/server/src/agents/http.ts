@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { HttpApiBuilder } from "@effect/platform"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import {
   HarnessApi,
   PAGE_DEFAULT,

@@ -1,4 +1,4 @@
-import { HttpApiBuilder } from "@effect/platform"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { HarnessApi, PAGE_DEFAULT } from "@harness/protocol"
 import { Effect, Layer } from "effect"
 import { actor, onSession } from "../servers/on.ts"

@@ -1,4 +1,4 @@
-import { HttpApiBuilder } from "@effect/platform"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { HarnessApi, PAGE_DEFAULT } from "@harness/protocol"
 import { Effect } from "effect"
 import { onNewServer, onServer } from "../servers/on.ts"
