@@ -11,8 +11,9 @@ import { configurationOf, SessionsRepo } from "../sessions/SessionsRepo.ts"
 
 /** A summary takes at most this long, whatever the model does. */
 const TIME_MAX = "5 minutes"
-/** What stays as it is when somebody asks for a compaction, in tokens. */
-const KEPT_TOKENS = 4_000
+
+/** Whoever asks for a compaction between turns gets a summary of all there is. */
+const EVERYTHING = { tokens: 0, units: 0 }
 
 const SYSTEM =
   "You summarise a conversation between a user and an agent, so that the agent can go on from your summary alone. Keep what was asked for, what was found, decided and changed (with names, paths and numbers), what is still open, and what the user cares about. Write plain text, no preamble."
@@ -97,7 +98,7 @@ export const compactBetween = (
       yield* compactions.fail(row, { kind: "permanent", code, message, retryable: false })
       return true
     }
-    yield* Effect.raceFirst(run(row, model.right, { tokens: KEPT_TOKENS, units: 2 }), stopped)
+    yield* Effect.raceFirst(run(row, model.right, EVERYTHING), stopped)
     return true
   })
 
