@@ -114,8 +114,10 @@ const endingOf = (finishReason: FinishReason, finalText: string, judged: Judged 
 }
 
 /** With what it cost, where prices are known and the provider did not say. */
-const priced = (model: ResolvedModel, usage: Usage): Usage =>
-  usage.costUsd !== undefined || model.costUsd === undefined ? usage : { ...usage, costUsd: model.costUsd(usage) }
+const priced = (model: ResolvedModel, usage: Usage): Usage => {
+  const costUsd = usage.costUsd ?? model.costUsd?.(usage)
+  return costUsd === undefined ? usage : { ...usage, costUsd }
+}
 
 const stepOf = (step: number, model: ResolvedModel, generated: Generated): TurnStep => ({
   step,

@@ -1,9 +1,11 @@
 import { ConflictError, ValidationError } from "@harness/protocol"
 import { Context, Effect, Layer, Option } from "effect"
+import { over } from "../providers/describe.ts"
 import type { ResolvedModel } from "../providers/Model.ts"
 import { ProviderSettings } from "../providers/ProviderSettings.ts"
 import { type Provider, Providers } from "../providers/Providers.ts"
 import { RETRY_BASE_MILLIS } from "../providers/retry.ts"
+import { listed } from "./catalogue.ts"
 
 /** A provider as a person is shown it: never its key. */
 export type ProviderSummary = Pick<Provider, "providerId" | "name" | "connected" | "source">
@@ -43,7 +45,8 @@ export class Models extends Context.Tag("@harness/server/Models")<
             message: `The provider ${provider.name} is not connected: it has no key.`
           })
         }
-        return yield* Option.match(provider.model(model), { onNone: unknown, onSome: Effect.succeed })
+        const known = over(listed(provider.providerId, model), settings.models?.[name] ?? {})
+        return yield* Option.match(provider.model(model, known), { onNone: unknown, onSome: Effect.succeed })
       })
 
       const first = all.find(

@@ -70,8 +70,8 @@ export interface ResolvedModel {
   readonly nativeJson: boolean
   readonly contextWindow?: number
   readonly maxOutputTokens?: number
-  /** What so many tokens cost, in US dollars, where prices are known. */
-  readonly costUsd?: (usage: Usage) => number
+  /** What so many tokens cost, in US dollars, where prices are known; undefined for tokens nobody counted. */
+  readonly costUsd?: (usage: Usage) => number | undefined
   readonly generate: (request: GenerateRequest) => Stream.Stream<ModelEvent, ModelFailure>
 }
 

@@ -1,4 +1,5 @@
 import { Context, type Redacted } from "effect"
+import type { ModelDescription } from "./describe.ts"
 
 /** An OpenAI-compatible provider of `harness.json`; an id of a built-in one is not taken over. */
 export interface CustomProvider {
@@ -27,6 +28,8 @@ export class ProviderSettings extends Context.Tag("@harness/server/ProviderSetti
     /** `HARNESS_MODEL`. */
     readonly model?: string
     readonly custom?: ReadonlyArray<CustomProvider>
+    /** What `harness.json` says of models, by `provider/model`: it goes before what the catalogue knows. */
+    readonly models?: Readonly<Record<string, ModelDescription>>
     /** A stream silent for longer has failed. Default 120000. */
     readonly stallMillis?: number
     /** First delay of a retry. Default 500. */

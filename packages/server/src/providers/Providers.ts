@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { generateWith, type Source } from "./adapter.ts"
 import { demoModel } from "./demo.ts"
+import { type ModelDescription, pricing } from "./describe.ts"
 import { type Family, factsOf, type ModelFacts } from "./facts.ts"
 import { makeScrub } from "./failure.ts"
 import type { ResolvedModel } from "./Model.ts"
@@ -18,8 +19,8 @@ export interface Provider {
   readonly source: "builtin" | "environment" | "file"
   /** The model a session gets that names none. */
   readonly defaultModel?: string
-  /** None: this provider has no such model. */
-  readonly model: (model: string) => Option.Option<ResolvedModel>
+  /** A model, with what is known of it. None: this provider has no such model. */
+  readonly model: (model: string, known: ModelDescription) => Option.Option<ResolvedModel>
 }
 
 // Each package is loaded when its first model is asked: together they take a tenth of a second and 8 MiB.
@@ -40,9 +41,27 @@ interface Spoken {
   readonly facts?: Partial<ModelFacts>
 }
 
+/** What a model holds and costs, where that is known. */
+const limits = (known: ModelDescription): Pick<ResolvedModel, "contextWindow" | "maxOutputTokens" | "costUsd"> => {
+  const { contextWindow, maxOutputTokens } = known
+  const costUsd = pricing(known)
+  return {
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(costUsd === undefined ? {} : { costUsd })
+  }
+}
+
+/** What is known of a model goes before what its name tells. */
+const describedFacts = ({ nativeJson, takesImages, thinking }: ModelDescription): Partial<ModelFacts> => ({
+  ...(nativeJson === undefined ? {} : { nativeJson }),
+  ...(takesImages === undefined ? {} : { takesImages }),
+  ...(thinking === undefined ? {} : { thinkingLevels: thinking })
+})
+
 const speak =
   (settings: Settings) =>
-  ({ connect, facts: known, family, providerId }: Spoken) => {
+  ({ connect, facts: usual, family, providerId }: Spoken) => {
     const scrub = makeScrub(
       [
         settings.openaiApiKey,
@@ -51,8 +70,8 @@ const speak =
         ...(settings.custom ?? []).map((provider) => provider.apiKey)
       ].filter((key) => key !== undefined)
     )
-    return (model: string): ResolvedModel => {
-      const facts: ModelFacts = { ...factsOf(family, model), ...known }
+    return (model: string, known: ModelDescription): ResolvedModel => {
+      const facts: ModelFacts = { ...factsOf(family, model), ...usual, ...describedFacts(known) }
       const stallMillis = settings.stallMillis ?? STALL_MILLIS
       return {
         name: `${providerId}/${model}`,
@@ -61,8 +80,7 @@ const speak =
         thinkingLevels: facts.thinkingLevels,
         takesImages: facts.takesImages,
         nativeJson: facts.nativeJson,
-        ...(facts.contextWindow === undefined ? {} : { contextWindow: facts.contextWindow }),
-        ...(facts.maxOutputTokens === undefined ? {} : { maxOutputTokens: facts.maxOutputTokens }),
+        ...limits(known),
         generate: generateWith({ family, facts, connect: connect(model), scrub, stallMillis })
       }
     }
@@ -99,7 +117,12 @@ const environment = (
   shown: { readonly name: string; readonly connected: boolean; readonly defaultModel: string }
 ): Provider => {
   const model = speak(settings)(spoken)
-  return { ...shown, providerId: spoken.providerId, source: "environment", model: (id) => Option.some(model(id)) }
+  return {
+    ...shown,
+    providerId: spoken.providerId,
+    source: "environment",
+    model: (id, known) => Option.some(model(id, known))
+  }
 }
 
 const openai = (settings: Settings): Provider => {
@@ -171,7 +194,8 @@ const custom =
       connected: true,
       source: "file",
       ...(first === undefined ? {} : { defaultModel: first }),
-      model: (wanted) => (models === undefined || models.includes(wanted) ? Option.some(model(wanted)) : Option.none())
+      model: (wanted, known) =>
+        models === undefined || models.includes(wanted) ? Option.some(model(wanted, known)) : Option.none()
     }
   }
 
@@ -181,7 +205,10 @@ const demo: Provider = {
   connected: true,
   source: "builtin",
   defaultModel: "demo",
-  model: (id) => (id === "demo" ? Option.some(demoModel) : Option.none())
+  model: (id, known) =>
+    id !== "demo"
+      ? Option.none()
+      : Option.some({ ...demoModel, ...limits(known), takesImages: known.takesImages ?? demoModel.takesImages })
 }
 
 /** Every provider this process knows, connected or not: demo, the three of the environment, those of `harness.json`. */

@@ -3,7 +3,7 @@ import type { ThinkingLevel } from "@harness/protocol"
 /** How a provider is spoken to. */
 export type Family = "responses" | "chat" | "anthropic" | "google"
 
-/** What is known of a model by its name. */
+/** How a model is spoken to, as far as its name tells. */
 export interface ModelFacts {
   readonly thinkingLevels: ReadonlyArray<ThinkingLevel>
   /** Anthropic: thinks by effort instead of a budget of tokens. Google: by level. */
@@ -11,8 +11,6 @@ export interface ModelFacts {
   readonly takesImages: boolean
   readonly takesPdf: boolean
   readonly nativeJson: boolean
-  readonly contextWindow?: number
-  readonly maxOutputTokens?: number
 }
 
 /** `major * 100 + minor`, so that versions compare as numbers. */
@@ -20,8 +18,6 @@ const version = (pattern: RegExp, model: string): number | undefined => {
   const match = pattern.exec(model)
   return match === null ? undefined : Number(match[1]) * 100 + Number(match[2] ?? 0)
 }
-
-const window = (contextWindow: number, maxOutputTokens: number) => ({ contextWindow, maxOutputTokens })
 
 const openaiThinking = (model: string): ReadonlyArray<ThinkingLevel> => {
   if (/^o\d/.test(model)) return ["low", "medium", "high"]
@@ -31,22 +27,12 @@ const openaiThinking = (model: string): ReadonlyArray<ThinkingLevel> => {
   return gpt === 501 ? ["low", "medium", "high"] : ["low", "medium", "high", "xhigh"]
 }
 
-const openaiWindow = (model: string) => {
-  if (/^gpt-([5-9]|\d\d)/.test(model))
-    return model.includes("chat") ? window(128_000, 16_384) : window(400_000, 128_000)
-  if (/^o\d/.test(model)) return window(200_000, 100_000)
-  if (/^gpt-4\.1/.test(model)) return window(1_047_576, 32_768)
-  if (/^gpt-4o/.test(model)) return window(128_000, 16_384)
-  return {}
-}
-
 const anthropicFacts = (model: string): ModelFacts => {
   // claude-opus-4-5, claude-sonnet-4-20250514: a date is no minor version.
   const claude = version(/claude-[a-z]+-(\d+)(?:-(\d{1,2})(?=-|$))?/, model)
   const is37 = model.includes("claude-3-7")
   const current = claude !== undefined && claude >= 400
   const byEffort = claude !== undefined && claude >= 406
-  const most = byEffort ? window(200_000, 128_000) : window(200_000, model.includes("opus") ? 32_000 : 64_000)
   return {
     thinkingLevels: byEffort
       ? claude >= 407
@@ -58,8 +44,7 @@ const anthropicFacts = (model: string): ModelFacts => {
     thinksByEffort: byEffort,
     takesImages: true,
     takesPdf: true,
-    nativeJson: claude !== undefined && claude >= 405,
-    ...(current || is37 ? most : window(200_000, 4_096))
+    nativeJson: claude !== undefined && claude >= 405
   }
 }
 
@@ -82,8 +67,7 @@ const googleFacts = (model: string): ModelFacts => {
     takesImages: gemini !== undefined,
     takesPdf: gemini !== undefined,
     // Older ones take either tools or a response schema, not both.
-    nativeJson: byLevel,
-    ...(gemini === undefined ? {} : window(1_048_576, gemini >= 205 ? 65_536 : 8_192))
+    nativeJson: byLevel
   }
 }
 
@@ -96,7 +80,6 @@ export const factsOf = (family: Family, model: string): ModelFacts => {
     thinksByEffort: true,
     takesImages: !/^gpt-3\.5/.test(model),
     takesPdf: family === "responses" && !/^gpt-3\.5/.test(model),
-    nativeJson: !/^gpt-(3\.5|4($|-))/.test(model),
-    ...openaiWindow(model)
+    nativeJson: !/^gpt-(3\.5|4($|-))/.test(model)
   }
 }

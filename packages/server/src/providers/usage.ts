@@ -12,7 +12,7 @@ const reported = {
     "input_tokens_details.cached_tokens",
     "cachedContentTokenCount"
   ],
-  cacheWrite: ["cache_creation_input_tokens"],
+  cacheWrite: ["cache_creation_input_tokens", "input_tokens_details.cache_write_tokens"],
   reasoning: [
     "completion_tokens_details.reasoning_tokens",
     "output_tokens_details.reasoning_tokens",
