@@ -151,7 +151,9 @@ const make = Effect.gen(function* () {
           yield* move(tx, row, "failed", { failure: interrupted })
           return undefined
         }
-        return yield* move(tx, row, "running", {})
+        const running = yield* move(tx, row, "running", {})
+        tx.point("compaction-started", sessionId)
+        return running
       })
     )
 
@@ -185,6 +187,7 @@ const make = Effect.gen(function* () {
         })
         const boundary = last.turnId === undefined ? { entryId: last.entryId } : { turnId: last.turnId }
         yield* move(tx, held, "completed", { ...details, boundary })
+        tx.point("compacted", row.sessionId)
         return true
       })
     )

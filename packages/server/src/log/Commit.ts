@@ -3,6 +3,7 @@ import { ConflictError } from "@harness/protocol"
 import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Layer, Queue, Schedule } from "effect"
 import { acquireLease, LEASE_SILENT_MILLIS, releaseLease } from "../storage/Lease.ts"
 import { Database, type Query } from "../storage/Sqlite.ts"
+import { CrashPoints } from "./CrashPoints.ts"
 import { encodeBody, type FactMeta, type LogRow } from "./fact.ts"
 import { Hub } from "./Hub.ts"
 
@@ -20,6 +21,8 @@ export interface Tx {
   ) => Effect.Effect<void, SqlError.SqlError>
   /** Runs once, when the batch is committed and published. */
   readonly after: (run: () => void) => void
+  /** Names the ● that this command is, when it has written everything. */
+  readonly point: (name: string, sessionId: string) => void
 }
 
 /** A refusal (`E`) is decided before the first write: one that comes later is a defect, and is rolled back. */
@@ -85,6 +88,7 @@ const make = Effect.gen(function* () {
   const database = yield* Database
   const hub = yield* Hub
   const query = database.write
+  const points = yield* CrashPoints
   const waiting = yield* Queue.bounded<Guest>(WAITING_MAX)
 
   const generation = yield* Effect.acquireRelease(
@@ -119,6 +123,10 @@ const make = Effect.gen(function* () {
         at,
         query,
         after: (run) => after.push(run),
+        point: (name, sessionId) => {
+          points.pass(`before-${name}`, sessionId)
+          after.push(() => points.pass(`after-${name}`, sessionId))
+        },
         append: (row, meta, fields) => {
           const stored: LogRow = {
             serverCursor: serverCursor + rows.length + 1,

@@ -208,6 +208,7 @@ const make = Effect.gen(function* () {
         })
         if (args.background === true) yield* detachCall(tx, waiting, spawning.call.callId)
         tx.after(() => bell.wake(child.sessionId))
+        tx.point("spawned", turn.sessionId)
         return undefined
       })
     )

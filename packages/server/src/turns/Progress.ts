@@ -68,11 +68,17 @@ const make = Effect.gen(function* () {
   const bell = yield* Bell
   const repo = yield* TurnsRepo
 
-  /** A command on a turn that must still be the runner's own. */
-  const own = <A>(held: TurnRow, command: (tx: Tx, turn: TurnRow) => Effect.Effect<A, SqlError.SqlError>) =>
+  /** A command on a turn that must still be the runner's own. `point`: which ● it is. */
+  const own = <A>(
+    held: TurnRow,
+    point: string,
+    command: (tx: Tx, turn: TurnRow) => Effect.Effect<A, SqlError.SqlError>
+  ) =>
     room.commit<A | Gone, never>((tx) =>
       Effect.flatMap(TurnsRepo.find(tx, held.sessionId, held.turnId), (turn) =>
-        turn === undefined || !same(turn, held) ? Effect.succeed<A | Gone>(GONE) : command(tx, turn)
+        turn === undefined || !same(turn, held)
+          ? Effect.succeed<A | Gone>(GONE)
+          : Effect.tap(command(tx, turn), () => tx.point(point, held.sessionId))
       )
     )
 
@@ -99,6 +105,7 @@ const make = Effect.gen(function* () {
         const turn = activeTurn === null ? yield* start(tx, row) : row
         const parts = yield* TurnsRepo.parts(tx.query, sessionId, turn.turnId)
         enter(tx, turn, parts)
+        tx.point(activeTurn === null ? "started" : "taken-up", sessionId)
         return Option.some({ turn, session: session.value, parts })
       })
     )
@@ -113,6 +120,7 @@ const make = Effect.gen(function* () {
           return
         const turn = yield* TurnsRepo.find(tx, sessionId, session.value.activeTurn)
         if (turn !== undefined) yield* recoverTurn(tx, bell, turn)
+        tx.point("recovered", sessionId)
       })
     )
   )
@@ -135,20 +143,20 @@ const make = Effect.gen(function* () {
 
   /** Keeps the newest tails of growing parts, without an event. */
   const checkpoint = (held: TurnRow, tails: ReadonlyArray<Tail>) =>
-    own(held, (tx, turn) =>
+    own(held, "checkpoint", (tx, turn) =>
       Effect.forEach(tails, ({ row, at, text }) => TurnsRepo.growPart(tx, turn.sessionId, turn.turnId, row, at, text), {
         discard: true
       })
     )
 
-  const steers = (held: TurnRow) => own(held, takeSteers)
+  const steers = (held: TurnRow) => own(held, "steers", takeSteers)
 
   /**
    * The whole answer, its usage and its planned calls, before any call is judged. One without calls ends the turn in the
    * same commit: a crash leaves no answer that would be asked for again.
    */
   const answer = <P extends PlannedCall>(held: TurnRow, said: Answer<P>) =>
-    own(held, (tx, turn) =>
+    own(held, "answer", (tx, turn) =>
       Effect.gen(function* () {
         const calls = said.calls.map((at) => at(hub.live.takePart(turn.sessionId, turn.turnId) ?? 1))
         const content = [...said.content, ...calls.map((planned) => planned.content)]
@@ -193,7 +201,7 @@ const make = Effect.gen(function* () {
     )
 
   const callStarted = (held: TurnRow, row: PartRow, call: ToolTurnPart) =>
-    own(held, (tx, turn) =>
+    own(held, "call-started", (tx, turn) =>
       Effect.gen(function* () {
         const part: ToolTurnPart = { ...call, state: "running", startedAt: tx.at }
         yield* PendingRepo.remove(tx, turn.sessionId, call.callId)
@@ -211,7 +219,7 @@ const make = Effect.gen(function* () {
     state: "completed" | "failed" | "rejected",
     result: CallResult
   ) =>
-    own(held, (tx, turn) =>
+    own(held, "call-settled", (tx, turn) =>
       Effect.gen(function* () {
         const { callId } = call
         const part: ToolTurnPart = { ...call, state, result, settledAt: tx.at }
@@ -229,14 +237,14 @@ const make = Effect.gen(function* () {
     )
 
   /** A call waits for something outside; the others go on. */
-  const stopped = (held: TurnRow, stop: Stop) => own(held, (tx, turn) => stopCall(tx, turn, stop))
+  const stopped = (held: TurnRow, stop: Stop) => own(held, "call-waits", (tx, turn) => stopCall(tx, turn, stop))
 
   /**
    * What is left of a step when nothing runs any more: calls that may go on now, a turn that waits (and has no fiber from
    * here on), or nothing.
    */
   const park = (held: TurnRow) =>
-    own(held, (tx, turn) =>
+    own(held, "step-done", (tx, turn) =>
       Effect.gen(function* () {
         const pending = yield* PendingRepo.ofTurn(tx, turn.sessionId, turn.turnId)
         const open = yield* TurnsRepo.openParts(tx, turn.sessionId, turn.turnId)
@@ -250,19 +258,20 @@ const make = Effect.gen(function* () {
         }
         yield* record(tx, { from: turn, turn: { ...turn, state: "waiting" } })
         tx.after(() => hub.live.leave(turn.sessionId, turn.turnId))
+        tx.point("parked", turn.sessionId)
         return { _tag: "Parked" } as const
       })
     )
 
   const notice = (held: TurnRow, code: string, message: string) =>
-    own(held, (tx, turn) => {
+    own(held, "notice", (tx, turn) => {
       const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
       const row: PartRow = { n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, code, message } }
       return record(tx, { from: turn, turn, parts: [...growingParts(hub, turn), row] })
     })
 
   /** As `end` says, on the runner's own turn. */
-  const finish = (held: TurnRow, ending: Ending) => own(held, (tx, turn) => end(tx, bell, turn, ending))
+  const finish = (held: TurnRow, ending: Ending) => own(held, "end", (tx, turn) => end(tx, bell, turn, ending))
 
   /** A turn's parts as they stand. */
   const parts = (held: TurnRow) => repo.parts(held.sessionId, held.turnId)

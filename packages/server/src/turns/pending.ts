@@ -146,11 +146,13 @@ export const deliverCall = (
       { type: "result", callId, content: result.content, isError: result.isError }
     ])
     const part: ToolTurnPart = { ...call, state, result, settledAt: tx.at }
-    return yield* advance(tx, bell, turn, {
+    const outcome = yield* advance(tx, bell, turn, {
       parts: [{ ...row, open: false, part }, ...(delivery.parts ?? [])],
       facts: [...(delivery.facts ?? []), ["tool.completed", { callId, state, result }]],
       actor: delivery.actor
     })
+    tx.point("delivered", turn.sessionId)
+    return outcome
   })
 
 /** Lets a waiting call go on: its turn judges what is left to judge, and runs it. */
@@ -170,11 +172,13 @@ export const releaseCall = (
       deadline: null,
       passed: { ...pending.passed, ...release.passed }
     })
-    return yield* advance(tx, bell, turn, {
+    const outcome = yield* advance(tx, bell, turn, {
       parts: [{ ...row, part: { ...call, state: "requested" } }],
       facts: release.facts ?? [],
       actor: release.actor
     })
+    tx.point("released", turn.sessionId)
+    return outcome
   })
 
 /** Everything a turn's calls waited for ends with it. Answers the events that say so, and the parts that show it. */

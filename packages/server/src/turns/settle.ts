@@ -136,6 +136,7 @@ export const settle = (
     yield* releaseSteers(tx, settled)
     if (ending.state !== "completed") yield* endChildren(tx, bell, settled)
     yield* deliverTask(tx, bell, settled)
+    tx.point("settled", turn.sessionId)
     return settled
   })
 

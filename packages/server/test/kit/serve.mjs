@@ -1,13 +1,23 @@
 // A server as a process of its own, for tests that kill it. Settings come from the environment, as for a user's.
 import { Effect, Fiber } from "effect"
+import { CrashPoints } from "../../dist/log/CrashPoints.js"
 import { loadSettings, startServer } from "../../dist/main.js"
+
+// `point:session:n` ends the process at the n-th time that session passes the point; `*` is any session.
+const [point, session, nth = "1"] = (process.env.HARNESS_CRASH_AT ?? "").split(":")
+let left = Number(nth)
+const pass = (name, sessionId) => {
+  if (name !== point || (session !== "*" && sessionId !== session)) return
+  left -= 1
+  if (left === 0) process.kill(process.pid, "SIGKILL")
+}
 
 const program = Effect.gen(function* () {
   const settings = yield* loadSettings({ env: process.env, cwd: process.cwd(), home: process.cwd() })
   const server = yield* startServer(settings, { format: "json", write: (line) => process.stderr.write(`${line}\n`) })
   process.stdout.write(`${JSON.stringify(server)}\n`)
   yield* Effect.never
-}).pipe(Effect.scoped)
+}).pipe(Effect.scoped, Effect.provideService(CrashPoints, { pass }))
 
 const fiber = Effect.runFork(program)
 fiber.addObserver((exit) => {
