@@ -49,7 +49,8 @@ const providerSettings = (settings: SettingsValues): typeof ProviderSettings.Ser
   ...(settings.anthropicApiKey === undefined ? {} : { anthropicApiKey: settings.anthropicApiKey }),
   ...(settings.googleApiKey === undefined ? {} : { googleApiKey: settings.googleApiKey }),
   ...(settings.model === undefined ? {} : { model: settings.model }),
-  custom: settings.providers
+  custom: settings.providers,
+  models: settings.models
 })
 
 const offer = Layer.effect(

@@ -3,20 +3,13 @@ import { join } from "node:path"
 import { Context, Effect, Either, Layer, Redacted } from "effect"
 import { fileTokens } from "../auth/Tokens.ts"
 import { type HarnessJsonValue, readHarnessJson } from "./HarnessJson.ts"
+import { type ConfiguredModel, type ConfiguredProvider, readProviders } from "./providers.ts"
 import { SettingsError } from "./SettingsError.ts"
 import * as read from "./values.ts"
 
 export { HarnessJson } from "./HarnessJson.ts"
+export type { ConfiguredModel, ConfiguredProvider } from "./providers.ts"
 export { SettingsError } from "./SettingsError.ts"
-
-/** A provider of `harness.json`, its key already looked up in the environment. */
-export interface ConfiguredProvider {
-  readonly id: string
-  readonly name?: string
-  readonly baseUrl: string
-  readonly apiKey?: Redacted.Redacted
-  readonly models?: ReadonlyArray<string>
-}
 
 /** What this process was told, checked: flags first, then the environment, then `harness.json`, then defaults. */
 export interface SettingsValues {
@@ -40,6 +33,8 @@ export interface SettingsValues {
   readonly anthropicApiKey?: Redacted.Redacted
   readonly googleApiKey?: Redacted.Redacted
   readonly providers: ReadonlyArray<ConfiguredProvider>
+  /** What `harness.json` says of models, by `provider/model`. */
+  readonly models: Readonly<Record<string, ConfiguredModel>>
   /** The `harness.json` that was read. */
   readonly file?: string
 }
@@ -68,8 +63,6 @@ const named = [
   { key: "model", flag: "--model", env: "HARNESS_MODEL" },
   { key: "logLevel", flag: "--log-level", env: "HARNESS_LOG_LEVEL" }
 ] as const
-
-const builtIn = new Set(["demo", "openai", "anthropic", "google"])
 
 /** Where settings come from. `env` and the folders are handed in: nothing here looks at the process. */
 export interface SettingsSources {
@@ -139,29 +132,7 @@ export const loadSettings = Effect.fn("Settings.load")(function* (sources: Setti
     }
   }
 
-  const providers: Array<ConfiguredProvider> = []
-  for (const [index, provider] of (file?.json.providers ?? []).entries()) {
-    const at = (field: string, result: Either.Either<string, string>) =>
-      checked(`providers.${index}.${field}`, file?.path ?? "", result)
-    const taken = builtIn.has(provider.id) || providers.some((other) => other.id === provider.id)
-    yield* at(
-      "id",
-      taken
-        ? Either.left("is already the name of a provider")
-        : /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(provider.id)
-          ? Either.right(provider.id)
-          : Either.left("must be letters, digits, dots, dashes and underscores")
-    )
-    const key = provider.apiKeyEnv === undefined ? undefined : env[provider.apiKeyEnv]
-    providers.push({
-      id: provider.id,
-      ...(provider.name === undefined ? {} : { name: provider.name }),
-      baseUrl: yield* at("baseUrl", read.baseUrl(provider.baseUrl)),
-      ...(key === undefined || key === "" ? {} : { apiKey: Redacted.make(key) }),
-      ...(provider.models === undefined ? {} : { models: provider.models })
-    })
-  }
-
+  const { models, providers } = yield* readProviders(file, env)
   const hidden = (value: string | undefined) => (value === undefined ? undefined : Redacted.make(value))
   const settings: SettingsValues = {
     port: (yield* setting("port", read.port)) ?? 4700,
@@ -174,6 +145,7 @@ export const loadSettings = Effect.fn("Settings.load")(function* (sources: Setti
     allowPrivateUrls: (yield* setting("allowPrivateUrls", read.flag)) ?? false,
     logLevel: (yield* setting("logLevel", read.oneOf("trace", "debug", "info", "warn", "error"))) ?? "info",
     providers,
+    models,
     ...present({
       token: hidden(yield* setting("token", read.secret)),
       model: yield* setting("model", read.model),

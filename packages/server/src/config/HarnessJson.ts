@@ -1,7 +1,28 @@
 import { readFileSync } from "node:fs"
-import { decodeProtocol } from "@harness/protocol"
+import { decodeProtocol, ThinkingLevel } from "@harness/protocol"
 import { Effect, Schema } from "effect"
 import { SettingsError } from "./SettingsError.ts"
+
+const tokens = Schema.Int.pipe(Schema.positive(), Schema.annotations({ description: "a whole number above 0" }))
+const usd = Schema.Number.pipe(
+  Schema.finite(),
+  Schema.nonNegative(),
+  Schema.annotations({ description: "a price in dollars, 0 or more" })
+)
+
+/** What somebody knows of a model better than the catalogue does. Prices are in US dollars per million tokens. */
+export const HarnessJsonModel = Schema.Struct({
+  contextWindow: Schema.optional(tokens),
+  maxOutputTokens: Schema.optional(tokens),
+  takesImages: Schema.optional(Schema.Boolean),
+  nativeJson: Schema.optional(Schema.Boolean),
+  thinking: Schema.optional(Schema.Array(ThinkingLevel)),
+  inputUsd: Schema.optional(usd),
+  outputUsd: Schema.optional(usd),
+  cacheReadUsd: Schema.optional(usd),
+  cacheWriteUsd: Schema.optional(usd)
+}).annotations({ identifier: "HarnessJsonModel" })
+export type HarnessJsonModelValue = typeof HarnessJsonModel.Type
 
 /** An OpenAI-compatible provider. Its key stays in the environment: `apiKeyEnv` names the variable. */
 export const HarnessJsonProvider = Schema.Struct({
@@ -9,7 +30,16 @@ export const HarnessJsonProvider = Schema.Struct({
   name: Schema.optional(Schema.String),
   baseUrl: Schema.String,
   apiKeyEnv: Schema.optional(Schema.String),
-  models: Schema.optional(Schema.Array(Schema.NonEmptyString))
+  models: Schema.optional(
+    Schema.Array(
+      Schema.Union(
+        Schema.NonEmptyString,
+        Schema.Struct({ name: Schema.NonEmptyString, ...HarnessJsonModel.fields }).annotations({
+          description: "an object with a name"
+        })
+      )
+    )
+  )
 }).annotations({ identifier: "HarnessJsonProvider" })
 
 /** The file `harness.json`: what the environment may say too, but no secret. Unknown keys are refused. */
@@ -25,7 +55,9 @@ export const HarnessJson = Schema.Struct({
   allowPrivateUrls: Schema.optional(Schema.Boolean),
   model: Schema.optional(Schema.String),
   logLevel: Schema.optional(Schema.Literal("trace", "debug", "info", "warn", "error")),
-  providers: Schema.optional(Schema.Array(HarnessJsonProvider))
+  providers: Schema.optional(Schema.Array(HarnessJsonProvider)),
+  /** By `provider/model`: of the built-in providers too. */
+  models: Schema.optional(Schema.Record({ key: Schema.String, value: HarnessJsonModel }))
 }).annotations({
   identifier: "HarnessJson",
   parseOptions: { errors: "all", onExcessProperty: "error" }

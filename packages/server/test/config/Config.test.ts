@@ -46,7 +46,8 @@ describe("settings", () => {
         allowedHosts: [],
         allowPrivateUrls: false,
         logLevel: "info",
-        providers: []
+        providers: [],
+        models: {}
       })
     })
   )

@@ -200,6 +200,7 @@ export const app = (overrides: Partial<SettingsValues> = {}) =>
         allowPrivateUrls: false,
         logLevel: "trace",
         providers: [],
+        models: {},
         ...overrides
       }
       const seen = {
