@@ -25,11 +25,16 @@ export const httpHook = (
       const headers = signedHeaders({ secret, id: messageId(request), nowMillis, body })
       // Whoever asks has the last word about the time.
       const timeoutMillis = hook.timeoutMillis + GRACE_MILLIS
-      const { status, text } = yield* post({ url, headers, body, timeoutMillis, maxBytes: MAX_WIRE_BYTES }).pipe(
-        Effect.mapError(({ reason }) => new HookFailure({ reason }))
-      )
+      const { status, text, truncated } = yield* post({
+        url,
+        headers,
+        body,
+        timeoutMillis,
+        maxBytes: MAX_WIRE_BYTES
+      }).pipe(Effect.mapError(({ reason }) => new HookFailure({ reason })))
       if (status === 204) return {}
       if (status < 200 || status > 299) return yield* new HookFailure({ reason: `It answered with status ${status}.` })
+      if (truncated) return yield* new HookFailure({ reason: `Its answer is longer than ${MAX_WIRE_BYTES} bytes.` })
       return yield* Effect.try({
         try: (): unknown => JSON.parse(text),
         catch: () => new HookFailure({ reason: "Its answer is not JSON." })

@@ -11,7 +11,7 @@ export interface Post {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly timeoutMillis: number
-  /** An answer longer than this, in bytes, is a failure. */
+  /** Bytes of the answer that are taken. */
   readonly maxBytes: number
 }
 
@@ -19,17 +19,18 @@ export interface Post {
 export interface Posted {
   readonly status: number
   readonly text: string
+  /** There was more than `maxBytes`. */
+  readonly truncated: boolean
 }
 
 /** Posts as this process may: no redirect followed, no private address unless allowed. Interruption ends the connection. */
 export const makePost = Effect.map(WebAccess, (access) => {
   const request = makeRequest(access)
   return ({ body, headers, maxBytes, timeoutMillis, url }: Post): Effect.Effect<Posted, PostFailure> =>
-    Effect.gen(function* () {
-      const answer = yield* request(url, { method: "POST", headers, body, timeoutMillis, maxBytes }).pipe(
-        Effect.mapError(({ message }) => new PostFailure({ reason: message }))
-      )
-      if (answer.truncated) return yield* new PostFailure({ reason: `The answer is longer than ${maxBytes} bytes.` })
-      return { status: answer.status, text: Buffer.from(answer.body).toString("utf8") }
-    })
+    request(url, { method: "POST", headers, body, timeoutMillis, maxBytes }).pipe(
+      Effect.mapBoth({
+        onFailure: ({ message }) => new PostFailure({ reason: message }),
+        onSuccess: ({ body, status, truncated }) => ({ status, text: Buffer.from(body).toString("utf8"), truncated })
+      })
+    )
 })

@@ -2,10 +2,11 @@ import type * as SqlError from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import { core } from "./migrations/0001_core.ts"
 import { asks } from "./migrations/0002_asks.ts"
+import { webhooks } from "./migrations/0003_webhooks.ts"
 import type { Query } from "./Sqlite.ts"
 
 /** In order; a released one never changes. */
-const migrations: ReadonlyArray<ReadonlyArray<string>> = [core, asks]
+const migrations: ReadonlyArray<ReadonlyArray<string>> = [core, asks, webhooks]
 
 /** Brings a database to this program's shape, each step in one transaction. A newer database is refused. */
 export const migrate = (query: Query): Effect.Effect<void, SqlError.SqlError> =>
