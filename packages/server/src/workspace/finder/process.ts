@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import type { Readable } from "node:stream"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Deferred, Duration, Effect, Stream } from "effect"
 import { FinderError } from "./finderError.ts"
 
@@ -48,7 +49,10 @@ export const outputOf = (
 ): Stream.Stream<Uint8Array, FinderError> =>
   Stream.unwrapScoped(
     Effect.map(start(program, args, cwd), ({ ended, output }) =>
-      Stream.fromAsyncIterable<Uint8Array, FinderError>(output, () => failed).pipe(
+      NodeStream.fromReadable<FinderError, Uint8Array>(
+        () => output,
+        () => failed
+      ).pipe(
         Stream.concat(
           Stream.drain(
             Stream.fromEffect(
