@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll } from "vitest"
+import { afterAll, beforeAll, expect } from "vitest"
 import { type Mortal, mortal } from "./crash.ts"
 import { folders } from "./harness.ts"
 import {
+  requestProblems,
   type Script,
   type ScriptedModel,
   type ScriptedRequest,
@@ -36,13 +37,14 @@ export const ANY_COMMAND = { permissions: [{ permission: "shell", pattern: "*", 
 
 /**
  * A server and a model for one test file. A prompt `NAME: …` is answered by what the test put under NAME, other prompts by
- * "ok"; unless the file brings a `script` of its own.
+ * "ok"; unless the file brings a `script` of its own. A request that no provider would take fails the file.
  */
 export const stage = (env: Readonly<Record<string, string>> = {}, own?: Script) => {
   const place = folders()
   const acts = new Map<string, Act>()
   const requests = new Map<string, Array<ScriptedRequest>>()
   const waiting = new Map<string, (request: ScriptedRequest) => void>()
+  const problems: Array<string> = []
   let model: ScriptedModel
   let server: Mortal
 
@@ -59,14 +61,20 @@ export const stage = (env: Readonly<Record<string, string>> = {}, own?: Script) 
     return acts.get(key)?.(request, known.length - 1) ?? says("ok")
   }
 
+  const script: Script = (request, index) => {
+    problems.push(...requestProblems(request.body).map((problem) => `request ${index}: ${problem}`))
+    return (own ?? byName)(request, index)
+  }
+
   beforeAll(async () => {
-    model = await startScriptedModel(own ?? byName)
+    model = await startScriptedModel(script)
     server = await mortal({ ...place, openaiBaseUrl: model.url, env })
   })
   afterAll(async () => {
     await server.stop()
     await model.close()
     place.remove()
+    expect(problems).toEqual([])
   })
 
   const api = async (name?: string) => wire(await server.up(), name)

@@ -1,0 +1,39 @@
+import { join } from "node:path"
+import type { TurnSnapshot } from "@harness/protocol"
+import { expect } from "vitest"
+import { asking, callsOf, counted, counter } from "./asks.ts"
+import { wholeLog } from "./follower.ts"
+import { historyProblems, logProblems } from "./logLaws.ts"
+import { stage } from "./stage.ts"
+
+/** A stage with what tests of the loop need: sessions that ask, a script that counts its runs, and a look at the laws. */
+export const loopStage = (...options: Parameters<typeof stage>) => {
+  const on = stage(...options)
+  const asks = asking(on.api)
+  /** What a session's log holds of one type of event, oldest first. */
+  const told = async (name: string, type: string) =>
+    (await wholeLog(await on.api(), name)).flatMap((row) => (row.type === `session.turn.${type}` ? [row.data] : []))
+  return {
+    ...on,
+    ...asks,
+    told,
+    /** A session where nothing is allowed unasked but reading, with `count.sh` in its folder. */
+    asksSession: async (name: string, more: object = {}): Promise<string> => {
+      const home = await on.session(name, { permissions: [], ...more })
+      counter(join(on.place.root, name))
+      return home
+    },
+    /** What was counted in the session's folder. */
+    ran: (name: string): ReadonlyArray<string> => counted(join(on.place.root, name)),
+    /** Open requests in the order of the calls that wait for them. */
+    inOrder: async (home: string, turn: TurnSnapshot) => {
+      const requests = await asks.open(home)
+      return callsOf(turn).flatMap(({ callId }) => requests.find((request) => request.callId === callId) ?? [])
+    },
+    /** The session's log and history keep the laws. */
+    sound: async (name: string): Promise<void> => {
+      expect(historyProblems(await (await on.api()).get(`/sessions/${name}/history?limit=500`))).toEqual([])
+      expect(logProblems(await wholeLog(await on.api(), name))).toEqual([])
+    }
+  }
+}
