@@ -1,4 +1,14 @@
-import { EntryId, ServerName, SessionId, schemaIssues, TurnId, ValidationError } from "@harness/protocol"
+import {
+  CompactionId,
+  EntryId,
+  HookId,
+  ServerName,
+  SessionId,
+  schemaIssues,
+  TurnId,
+  ValidationError,
+  WebhookId
+} from "@harness/protocol"
 import { Effect, Schema } from "effect"
 
 /** A server, by name. */
@@ -26,6 +36,43 @@ export interface SteerAt extends TurnAt {
   readonly entryId: string
 }
 
+/** A permission request of a session. */
+export interface PermissionAt extends SessionAt {
+  readonly requestId: string
+}
+/** A saved grant of a session. */
+export interface GrantAt extends SessionAt {
+  readonly grantId: string
+}
+/** A question of a session. */
+export interface QuestionAt extends SessionAt {
+  readonly questionId: string
+}
+/** A call of a turn. */
+export interface CallAt extends TurnAt {
+  readonly callId: string
+}
+/** A compaction of a session. */
+export interface CompactionAt extends SessionAt {
+  readonly compactionId: string
+}
+/** A hook of a server. */
+export interface HookAt extends ServerAt {
+  readonly hookId: string
+}
+/** A webhook of a server. */
+export interface WebhookAt extends ServerAt {
+  readonly webhookId: string
+}
+
+const isId = Schema.is(EntryId)
+/** An id the server mints: one that was never minted is not found, and no wrong request. */
+const minted = <const B extends string>(brand: B) =>
+  Schema.String.pipe(
+    Schema.filter((text) => isId(text), { description: "an id" }),
+    Schema.brand(brand)
+  )
+
 /** The ids of each kind of path. */
 export const serverPath = Schema.Struct({ server: ServerName })
 export const sessionPath = Schema.Struct({ ...serverPath.fields, sessionId: SessionId })
@@ -33,6 +80,13 @@ export const turnPath = Schema.Struct({ ...sessionPath.fields, turnId: TurnId })
 export const forkPath = Schema.Struct({ ...sessionPath.fields, forkedSessionId: SessionId })
 export const entryPath = Schema.Struct({ ...sessionPath.fields, entryId: EntryId })
 export const steerPath = Schema.Struct({ ...turnPath.fields, entryId: EntryId })
+export const permissionPath = Schema.Struct({ ...sessionPath.fields, requestId: minted("PermissionRequestId") })
+export const grantPath = Schema.Struct({ ...sessionPath.fields, grantId: minted("GrantId") })
+export const questionPath = Schema.Struct({ ...sessionPath.fields, questionId: minted("QuestionId") })
+export const callPath = Schema.Struct({ ...turnPath.fields, callId: minted("CallId") })
+export const compactionPath = Schema.Struct({ ...sessionPath.fields, compactionId: CompactionId })
+export const hookPath = Schema.Struct({ ...serverPath.fields, hookId: HookId })
+export const webhookPath = Schema.Struct({ ...serverPath.fields, webhookId: WebhookId })
 
 /** Checks a value before it is sent; fails as the server would. */
 export const checked = <A, I>(schema: Schema.Schema<A, I>): ((value: unknown) => Effect.Effect<A, ValidationError>) => {

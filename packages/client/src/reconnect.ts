@@ -7,8 +7,8 @@ import { pause } from "./retry.ts"
 /** A connection that held this long was a good one, even if it brought no news. */
 const HELD_WELL = 10_000
 
-/** Whether a stream goes on after this. The server's other refusals stay what they are. */
-const passes = ({ error }: Fault): boolean =>
+/** Whether this may be over by itself. The server's other refusals stay what they are. */
+export const passes = (error: ClientError): boolean =>
   error._tag === "Disconnected" || error._tag === "UnavailableError" || error._tag === "InternalServerError"
 
 /**
@@ -67,7 +67,7 @@ export class Reconnect {
   /** The connection is gone. Fails if it will not get better. */
   readonly lost = (fault: Fault): Effect.Effect<void, ClientError> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      if (!passes(fault)) return Effect.fail(fault.error)
+      if (!passes(fault.error)) return Effect.fail(fault.error)
       if (this.downSince === undefined && now - this.triedAt >= HELD_WELL) this.failures = 0
       this.failures++
       this.downSince ??= now

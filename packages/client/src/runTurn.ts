@@ -6,6 +6,8 @@ import {
   type TurnStreamEventValue
 } from "@harness/protocol"
 import { Effect, Option, Stream } from "effect"
+import type { Attending } from "./Asks.ts"
+import type { attending } from "./attend.ts"
 import type { ClientError } from "./errors.ts"
 import type { FollowOptions, streams } from "./follow.ts"
 import { mint } from "./ids.ts"
@@ -13,7 +15,7 @@ import type { SessionAt, TurnAt } from "./input.ts"
 import type { turns } from "./turns.ts"
 
 /** How to wait for a turn's end. */
-export interface WaitTurn extends TurnAt, FollowOptions {
+export interface WaitTurn extends TurnAt, FollowOptions, Attending {
   /** Told of every event of the turn's stream, in order. */
   readonly onEvent?: ((event: TurnStreamEventValue) => Effect.Effect<void>) | undefined
 }
@@ -33,7 +35,8 @@ const ahead = (error: ClientError) => error._tag === "ConflictError" && error.co
 /** Waiting for turns, over however many connections and restarts of the server. */
 export const waiting = (
   { submit, get, cancel }: ReturnType<typeof turns>,
-  { followTurn }: ReturnType<typeof streams>
+  { followTurn }: ReturnType<typeof streams>,
+  attend: ReturnType<typeof attending>
 ) => {
   const terminal = ({ onEvent = () => Effect.void, ...input }: WaitTurn): Effect.Effect<TurnChange, ClientError> =>
     followTurn(input).pipe(
@@ -47,24 +50,48 @@ export const waiting = (
     )
 
   /** The turn at its end. A stream that breaks is never an end. */
-  const waitTurn = (input: WaitTurn): Effect.Effect<TurnSnapshot, ClientError> =>
+  const endOf = (input: WaitTurn): Effect.Effect<TurnSnapshot, ClientError> =>
     Effect.gen(function* () {
       const { prompt, ...ended } = yield* terminal(input)
       if (ended.turnId === input.turnId && prompt !== undefined) return { ...ended, prompt }
       // Too long for an event; or a steer, which acts on the turn it joined: if that ended without taking it, it has become
       // a turn of its own.
       const turn = yield* get(input)
-      return isTerminal(turn.state) ? turn : yield* waitTurn({ ...input, after: undefined })
+      return isTerminal(turn.state) ? turn : yield* endOf({ ...input, after: undefined })
     }).pipe(
       // The server knows less than it told us. From its present state there is still an end to wait for.
-      Effect.catchIf(ahead, () => waitTurn({ ...input, after: undefined }))
+      Effect.catchIf(ahead, () => endOf({ ...input, after: undefined }))
     )
 
+  /** The same, with somebody to answer what the turn asks. */
+  const waitTurn = (input: WaitTurn): Effect.Effect<TurnSnapshot, ClientError> => {
+    const { onAsk, onQuestion, ...plain } = input
+    if (onAsk === undefined && onQuestion === undefined) return endOf(plain)
+    const { onEvent = () => Effect.void, onLost = () => Effect.void } = plain
+    return attend(input, (hearing) =>
+      endOf({
+        ...plain,
+        onEvent: (event) => Effect.zipRight(hearing.onEvent(event), onEvent(event)),
+        onLost: (error) => Effect.zipRight(hearing.onLost, onLost(error))
+      })
+    )
+  }
+
   /** Hands a prompt in and waits for the end of its turn. */
-  const runTurn = ({ turnId, onEvent, onLost, maxDowntime, cancelOnInterrupt = false, ...prompt }: RunTurn) =>
+  const runTurn = ({
+    turnId,
+    onEvent,
+    onLost,
+    maxDowntime,
+    onAsk,
+    onQuestion,
+    cancelOnInterrupt = false,
+    ...prompt
+  }: RunTurn) =>
     Effect.gen(function* () {
+      const watching = { onEvent, onLost, maxDowntime, onAsk, onQuestion }
       const at = { server: prompt.server, sessionId: prompt.sessionId, turnId: turnId ?? (yield* mint("turn")) }
-      const run = Effect.zipRight(submit({ ...prompt, ...at }), waitTurn({ ...at, onEvent, onLost, maxDowntime }))
+      const run = Effect.zipRight(submit({ ...prompt, ...at }), waitTurn({ ...at, ...watching }))
       return yield* cancelOnInterrupt
         ? Effect.onInterrupt(run, () =>
             cancel(at).pipe(Effect.interruptible, Effect.timeout("5 seconds"), Effect.ignore)

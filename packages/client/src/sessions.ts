@@ -49,7 +49,7 @@ const inputs = {
 }
 
 /** Sessions: made, read, changed, forked, deleted. */
-export const sessions = ({ sessions, forks, turns, conversation }: Api, call: Call) => ({
+export const sessions = ({ sessions, forks, turns, conversation, background }: Api, call: Call) => ({
   /** One page, oldest first; the next one starts `after` its `next`. */
   list: (input: ListSessions) =>
     Effect.flatMap(inputs.list(input), ({ path, rest }) =>
@@ -104,6 +104,14 @@ export const sessions = ({ sessions, forks, turns, conversation }: Api, call: Ca
   cancel: (input: SessionAt & typeof CancelTurnRequest.Encoded) =>
     Effect.flatMap(inputs.cancel(input), ({ path, rest }) =>
       call("sessions.cancel", turns.cancelSession({ path, urlParams, payload: rest }), { repeat: "unaccepted" })
+    ),
+  /**
+   * Lets the sub-agents it waits for go on by themselves. Not repeated once it may have arrived: it could be waiting for
+   * others by then.
+   */
+  background: (input: SessionAt) =>
+    Effect.flatMap(at(input), ({ path }) =>
+      call("sessions.background", background.backgroundSession({ path, urlParams }), { repeat: "unaccepted" })
     ),
   /** Appends an entry to its history without running a turn. */
   append: (input: EntryAt & typeof AppendConversationRequest.Encoded) =>

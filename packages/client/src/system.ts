@@ -1,11 +1,19 @@
-import { DaemonLogQuery, type DaemonLogQueryValue } from "@harness/protocol"
+import {
+  DaemonLogQuery,
+  type DaemonLogQueryValue,
+  PageQuery,
+  type PageQueryValue,
+  RuntimeReloadRequest
+} from "@harness/protocol"
 import { Effect, Schema } from "effect"
 import type { Api, Call } from "./api.ts"
-import { parted, type ServerAt, serverPath } from "./input.ts"
+import { parted, partedOptional, type ServerAt, type SessionAt, serverPath, sessionPath } from "./input.ts"
 
 const urlParams = {}
 const at = parted(serverPath, Schema.Struct({}))
 const logs = parted(Schema.Struct({}), DaemonLogQuery)
+const reload = partedOptional(Schema.Struct({}), RuntimeReloadRequest)
+const page = parted(sessionPath, PageQuery)
 
 /** The host itself. */
 export const system = ({ health, runtime, system }: Api, call: Call) => ({
@@ -27,4 +35,20 @@ export const servers = ({ servers }: Api, call: Call) => ({
   /** Deletes every session of a server and its shared credentials. */
   delete: (input: ServerAt) =>
     Effect.flatMap(at(input), ({ path }) => call("servers.delete", servers.deleteServer({ path, urlParams })))
+})
+
+/** What of the process changes while it runs. */
+export const runtime = ({ reload: group }: Api, call: Call) => ({
+  /** Reads `harness.json` now; what cannot be read is in `failures`, and changes nothing. */
+  reload: (input: typeof RuntimeReloadRequest.Encoded = {}) =>
+    Effect.flatMap(reload(input), ({ rest }) =>
+      call("runtime.reload", group.reloadRuntime({ urlParams, payload: rest }))
+    )
+})
+
+/** Who can work in a session. */
+export const agents = ({ agents }: Api, call: Call) => ({
+  /** One page of the agents a session can be given, by name, and the files that could not be read. */
+  list: (input: SessionAt & PageQueryValue) =>
+    Effect.flatMap(page(input), ({ path, rest }) => call("agents.list", agents.listAgents({ path, urlParams: rest })))
 })

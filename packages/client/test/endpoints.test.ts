@@ -86,7 +86,93 @@ const cases: ReadonlyArray<Case> = [
     "PATCH /v1/servers/main/sessions/notes/queue/turn-1",
     '{"content":"y"}'
   ],
-  [(c) => c.queue.withdraw(turn), "DELETE /v1/servers/main/sessions/notes/queue/turn-1"]
+  [(c) => c.queue.withdraw(turn), "DELETE /v1/servers/main/sessions/notes/queue/turn-1"],
+  [(c) => c.permissions.list({ ...session, limit: 5 }), "GET /v1/servers/main/sessions/notes/permissions?limit=5"],
+  [
+    (c) => c.permissions.below({ ...session, after: "req_1" }),
+    "GET /v1/servers/main/sessions/notes/descendants/permissions?after=req_1"
+  ],
+  [
+    (c) => c.permissions.reply({ ...session, requestId: "req_1", reply: "reject", message: "no" }),
+    "POST /v1/servers/main/sessions/notes/permissions/req_1/reply",
+    '{"reply":"reject","message":"no"}'
+  ],
+  [(c) => c.permissions.grants(session), "GET /v1/servers/main/sessions/notes/grants"],
+  [
+    (c) => c.permissions.removeGrant({ ...session, grantId: "grt_1" }),
+    "DELETE /v1/servers/main/sessions/notes/grants/grt_1"
+  ],
+  [(c) => c.questions.list(session), "GET /v1/servers/main/sessions/notes/questions"],
+  [(c) => c.questions.below(session), "GET /v1/servers/main/sessions/notes/descendants/questions"],
+  [
+    (c) => c.questions.reply({ ...session, questionId: "que_1", answers: [["yes"], []] }),
+    "POST /v1/servers/main/sessions/notes/questions/que_1/reply",
+    '{"answers":[["yes"],[]]}'
+  ],
+  [
+    (c) => c.questions.reject({ ...session, questionId: "que_1" }),
+    "POST /v1/servers/main/sessions/notes/questions/que_1/reject"
+  ],
+  [
+    (c) => c.calls.resolve({ ...turn, callId: "call_1", content: "42", details: { a: 1 } }),
+    "POST /v1/servers/main/sessions/notes/turns/turn-1/calls/call_1/resolve",
+    '{"content":"42","details":{"a":1}}'
+  ],
+  [
+    (c) => c.calls.resolve({ ...turn, callId: "call_1", action: "execute" }),
+    "POST /v1/servers/main/sessions/notes/turns/turn-1/calls/call_1/resolve",
+    '{"action":"execute"}'
+  ],
+  [(c) => c.sessions.background(session), "POST /v1/servers/main/sessions/notes/background"],
+  [
+    (c) => c.compactions.submit({ ...session, compactionId: "c1" }),
+    "PUT /v1/servers/main/sessions/notes/compactions/c1"
+  ],
+  [
+    (c) => c.compactions.submit({ ...session, compactionId: "c1", instructions: "keep names" }),
+    "PUT /v1/servers/main/sessions/notes/compactions/c1",
+    '{"instructions":"keep names"}'
+  ],
+  [(c) => c.compactions.get({ ...session, compactionId: "c1" }), "GET /v1/servers/main/sessions/notes/compactions/c1"],
+  [
+    (c) => c.compactions.list({ ...session, before: "c9", limit: 2 }),
+    "GET /v1/servers/main/sessions/notes/compactions?limit=2&before=c9"
+  ],
+  [
+    (c) => c.compactions.cancel({ ...session, compactionId: "c1", reason: "late" }),
+    "POST /v1/servers/main/sessions/notes/compactions/c1/cancel",
+    '{"reason":"late"}'
+  ],
+  [(c) => c.agents.list(session), "GET /v1/servers/main/sessions/notes/agents"],
+  [(c) => c.hooks.list({ server: "main", limit: 1 }), "GET /v1/servers/main/hooks?limit=1"],
+  [
+    (c) =>
+      c.hooks.put({
+        server: "main",
+        hookId: "h1",
+        point: "pre-tool",
+        url: "http://x",
+        functions: ["shell*"],
+        priority: 1
+      }),
+    "PUT /v1/servers/main/hooks/h1",
+    '{"point":"pre-tool","url":"http://x","functions":["shell*"],"priority":1}'
+  ],
+  [(c) => c.hooks.delete({ server: "main", hookId: "h1" }), "DELETE /v1/servers/main/hooks/h1"],
+  [(c) => c.webhooks.list({ server: "main" }), "GET /v1/servers/main/webhooks"],
+  [
+    (c) => c.webhooks.put({ server: "main", webhookId: "w1", url: "http://x", events: ["turn.completed"] }),
+    "PUT /v1/servers/main/webhooks/w1",
+    '{"url":"http://x","events":["turn.completed"]}'
+  ],
+  [(c) => c.webhooks.delete({ server: "main", webhookId: "w1" }), "DELETE /v1/servers/main/webhooks/w1"],
+  [
+    (c) => c.webhooks.redeliver({ server: "main", webhookId: "w1", afterServerCursor: 7 }),
+    "POST /v1/servers/main/webhooks/w1/redeliver",
+    '{"afterServerCursor":7}'
+  ],
+  [(c) => c.runtime.reload(), "POST /v1/runtime/reload"],
+  [(c) => c.runtime.reload({ reason: "new keys" }), "POST /v1/runtime/reload", '{"reason":"new keys"}']
 ]
 
 describe("an endpoint", () => {

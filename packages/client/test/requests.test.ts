@@ -178,32 +178,6 @@ describe("a request that is safe to repeat", () => {
   )
 })
 
-describe("a request that is not", () => {
-  const cancel = (client: Client) => client.sessions.cancel(session)
-
-  it.effect("is sent once when it may have arrived", () =>
-    Effect.gen(function* () {
-      const fake = fakeFetch(() => {
-        throw new TypeError("terminated")
-      })
-      const { exit } = yield* run(fake, cancel)
-      expect(failure(exit)).toMatchObject({ error: { _tag: "Disconnected", mayHaveBeenAccepted: true } })
-      expect(fake.asked.length).toBe(1)
-    })
-  )
-
-  it.effect("is repeated when it certainly did not arrive, or was refused for now", () =>
-    Effect.gen(function* () {
-      const fake = fakeFetch((_, nth) => {
-        if (nth === 1) throw refused()
-        return nth === 2 ? unavailable("shutting_down") : json(202, { stopping: true, turnId: "turn-1" })
-      })
-      const { exit } = yield* run(fake, cancel)
-      expect(exit).toEqual(Exit.succeed({ stopping: true, turnId: "turn-1" }))
-    })
-  )
-})
-
 describe("input", () => {
   for (const [name, call, path] of [
     ["an id that is none", (client: Client) => client.sessions.get({ server: "main", sessionId: "a/b" }), "sessionId"],
