@@ -141,19 +141,20 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** The one to run next, marked as running. One that a crash cut is failed: its history is as it was. */
+  /**
+   * The one to run next, marked as running; nothing while a turn runs or waits: its calls may still be open. One that a
+   * crash cut is failed: its history is as it was.
+   */
   const takeUp = (sessionId: SessionId) =>
     room.commit<CompactionRow | undefined, never>((tx) =>
       Effect.gen(function* () {
-        const row = yield* CompactionsRepo.head(tx, sessionId)
-        if (row === undefined) return undefined
-        if (row.state === "running") {
-          yield* move(tx, row, "failed", { failure: interrupted })
-          return undefined
+        for (const cut of yield* CompactionsRepo.underWay(tx, sessionId)) {
+          yield* move(tx, cut, "failed", { failure: interrupted })
         }
-        const running = yield* move(tx, row, "running", {})
-        tx.point("compaction-started", sessionId)
-        return running
+        const session = yield* SessionsRepo.find(tx, sessionId)
+        if (session === undefined || session.deletedAt !== null || session.activeTurn !== null) return undefined
+        const row = yield* CompactionsRepo.head(tx, sessionId)
+        return row === undefined ? undefined : yield* move(tx, row, "running", {})
       })
     )
 

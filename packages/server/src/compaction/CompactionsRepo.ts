@@ -43,7 +43,15 @@ const find = (tx: Tx, sessionId: string, compactionId: string) =>
 
 /** The one to run next. */
 const head = (tx: Tx, sessionId: string) =>
-  one(tx, "WHERE session_id = ? AND state IN ('queued', 'running') ORDER BY seq LIMIT 1", [sessionId])
+  one(tx, "WHERE session_id = ? AND state = 'queued' ORDER BY seq LIMIT 1", [sessionId])
+
+const underWay = (tx: Tx, sessionId: string) =>
+  Effect.map(
+    tx.query<Row>(`SELECT ${columns} FROM compaction WHERE session_id = ? AND state = 'running' ORDER BY seq`, [
+      sessionId
+    ]),
+    (rows) => rows.map(toRow)
+  )
 
 const insert = (tx: Tx, row: Omit<CompactionRow, "seq">) =>
   tx.query(
@@ -102,6 +110,7 @@ export class CompactionsRepo extends Context.Tag("@harness/server/CompactionsRep
   static readonly layer = Layer.effect(CompactionsRepo, make)
   static readonly find = find
   static readonly head = head
+  static readonly underWay = underWay
   static readonly insert = insert
   static readonly update = update
 }

@@ -1,5 +1,6 @@
 import type { Usage } from "@harness/protocol"
 import { Clock, Effect } from "effect"
+import { tokensOfText, totalTokens } from "../compaction/tokens.ts"
 import type { Generation } from "../hooks/Hooks.ts"
 import type { ResolvedModel } from "../providers/Model.ts"
 import { optionsOf, outcomeOf, type TurnRow, TurnsRepo } from "../turns/TurnsRepo.ts"
@@ -22,7 +23,7 @@ export const overBudget = (turn: TurnRow, model: ResolvedModel, generation: Gene
     const now = yield* Clock.currentTimeMillis
     const below = yield* turns.usageBelow(turn.sessionId, turn.turnId)
     const spent = below.reduce(addUsage, outcomeOf(turn).usage)
-    const asked = Math.ceil((generation.systemPrompt.length + JSON.stringify(generation.messages).length) / 4)
+    const asked = tokensOfText(generation.systemPrompt) + totalTokens(generation.messages)
     const answer = Math.min(ANSWER_TOKENS, model.maxOutputTokens ?? ANSWER_TOKENS)
     if (budget.maxTokens !== undefined && tokensOf(spent) + asked + answer > budget.maxTokens) {
       return `The turn may use ${budget.maxTokens} tokens: ${tokensOf(spent)} are spent, and the next step needs about ${asked + answer}.`

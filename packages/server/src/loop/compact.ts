@@ -2,7 +2,9 @@ import type { SafeFailure } from "@harness/protocol"
 import { Effect, Either, Ref, Stream } from "effect"
 import { Compactions } from "../compaction/Compactions.ts"
 import type { CompactionRow } from "../compaction/CompactionsRepo.ts"
-import { headOf, totalTokens, transcriptOf } from "../compaction/plan.ts"
+import { headOf } from "../compaction/plan.ts"
+import { roomOf, tokensOfText, totalTokens } from "../compaction/tokens.ts"
+import { transcriptOf } from "../compaction/transcript.ts"
 import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
 import { Models } from "../models/Models.ts"
 import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
@@ -31,11 +33,13 @@ const summaryOf = (model: ResolvedModel, head: ReadonlyArray<StoredEntry>, instr
     const { retryBaseMillis } = yield* Models
     const text = yield* Ref.make("")
     const ask = instructions === "" ? "Summarise this conversation." : `Summarise this conversation. ${instructions}`
+    const room = roomOf(model)
+    const left = room === undefined ? undefined : Math.max(0, room - tokensOfText(SYSTEM) - tokensOfText(ask))
     yield* withRetries(
       () =>
         model.generate({
           system: SYSTEM,
-          messages: [{ role: "user", content: [{ type: "text", text: `${ask}\n\n${transcriptOf(head)}` }] }],
+          messages: [{ role: "user", content: [{ type: "text", text: `${ask}\n\n${transcriptOf(head, left)}` }] }],
           tools: []
         }),
       { onRetry: () => Effect.void, baseMillis: retryBaseMillis }
@@ -74,7 +78,7 @@ const run = (row: CompactionRow, model: ResolvedModel, keep: { readonly tokens: 
       return false
     }
     const before = totalTokens(entries)
-    const after = before - totalTokens(head) + Math.ceil(summary.right.length / 4)
+    const after = before - totalTokens(head) + tokensOfText(summary.right)
     return yield* compactions.complete(row, head, summary.right, { tokensBefore: before, tokensAfter: after })
   })
 

@@ -1,8 +1,9 @@
 import { Effect } from "effect"
-import { pruned, totalTokens } from "../compaction/plan.ts"
+import { pruned } from "../compaction/plan.ts"
+import { roomOf, tokensOfText, totalTokens } from "../compaction/tokens.ts"
 import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
 import { type GenerationVerdict, Hooks } from "../hooks/Hooks.ts"
-import type { ModelMessage, ResolvedModel } from "../providers/Model.ts"
+import type { ModelMessage } from "../providers/Model.ts"
 import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { derivedId } from "../turns/envelope.ts"
 import { Progress } from "../turns/Progress.ts"
@@ -17,22 +18,10 @@ import { agentOf } from "./rulebooks.ts"
 import type { Stage } from "./Stage.ts"
 import type { Toolbox } from "./Toolbox.ts"
 
-/** Left free beside the answer, in tokens: counting is only rough. */
-const RESERVE_TOKENS = 512
-/** An answer is left this much room when nobody says how long it may be, in tokens. */
-const ANSWER_TOKENS = 4_096
 /** Steps whose results are never left out. */
 const WHOLE_STEPS = 2
 /** A compaction must take off a quarter to be worth another. */
 const WORTH = 0.75
-
-/** How many tokens a request may have; undefined when nobody knows the model's window. */
-const roomOf = (model: ResolvedModel): number | undefined => {
-  const { contextWindow, maxOutputTokens } = model
-  if (contextWindow === undefined) return undefined
-  const answer = Math.min(maxOutputTokens ?? ANSWER_TOKENS, Math.floor(contextWindow / 4))
-  return contextWindow - answer - Math.min(RESERVE_TOKENS, Math.floor(contextWindow / 16))
-}
 
 /** Makes the history shorter by a summary. Answers the entries then, or nothing when too little was gained. */
 export const compactFor = (stage: Stage, entries: ReadonlyArray<StoredEntry>, tokens: number) =>
@@ -64,7 +53,7 @@ const fitted = (stage: Stage, entries: ReadonlyArray<StoredEntry>, fixed: number
     return fits(last) ? last : undefined
   })
 
-const size = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4)
+const size = (value: unknown): number => tokensOfText(JSON.stringify(value))
 
 /** The request of a step, as the hooks before it let it go; `Overflow` when it cannot be made to fit. */
 export const requestOf = (stage: Stage, turn: TurnRow, toolbox: Toolbox) =>
@@ -81,7 +70,7 @@ export const requestOf = (stage: Stage, turn: TurnRow, toolbox: Toolbox) =>
       mode: turn.mode,
       instructions: yield* instructionsOf(held.session.workdir)
     })
-    const fixed = size(prompt) + size(toolbox.specs) + Math.ceil(growing.text.length / 4)
+    const fixed = size(prompt) + size(toolbox.specs) + tokensOfText(growing.text)
     const entries = yield* fitted(stage, yield* history.forModel(turn.sessionId), fixed)
     if (entries === undefined) return { _tag: "Overflow" } as const
     const parts = yield* progress.parts(held.turn)

@@ -19,6 +19,9 @@ export interface Target {
 
 const readable = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript|typescript|sql|x-sh)\b|.*\+(json|xml)$)/i
 
+/** Whether a file is text, which any model is read to. */
+export const isReadable = (mime: string): boolean => readable.test(mime)
+
 const text = (value: string): LanguageModelV3TextPart => ({ type: "text", text: wellFormed(value) })
 
 const left = (what: string): LanguageModelV3TextPart => text(`[${what} left out: this model does not take it]`)
@@ -32,7 +35,7 @@ const promptPart = (part: PromptPart, { facts }: Target): LanguageModelV3TextPar
       return facts.takesImages ? { type: "file", mediaType: part.mime, data: part.data } : left(`image ${part.mime}`)
     case "file": {
       const name = wellFormed(part.name)
-      if (readable.test(part.mime)) {
+      if (isReadable(part.mime)) {
         return text(
           `<file name=${JSON.stringify(name)}>\n${Buffer.from(part.data, "base64").toString("utf8")}\n</file>`
         )
