@@ -7,7 +7,8 @@ import {
   type PermissionReplyResponseValue,
   type PermissionRequest,
   type PermissionRequestId,
-  type SessionId
+  type SessionId,
+  ValidationError
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import { ulid } from "ulid"
@@ -47,6 +48,16 @@ const covers = (granted: PermissionRequest, other: PermissionRequest): boolean =
   other.permission === granted.permission &&
   other.always.length > 0 &&
   other.patterns.every((pattern) => granted.always.includes(pattern))
+
+/** A message to the model, in UTF-8 bytes. */
+const MESSAGE_MAX = 65_536
+
+const messageTooLong = () =>
+  new ValidationError({
+    code: "request.invalid",
+    message: `message must hold at most ${MESSAGE_MAX} bytes`,
+    details: { issues: [{ path: "message", reason: `must hold at most ${MESSAGE_MAX} bytes` }] }
+  })
 
 const page = (query: { readonly after?: string | undefined; readonly limit: number }) => ({
   after: query.after ?? "",
@@ -110,6 +121,7 @@ const make = Effect.gen(function* () {
     { message, reply }: PermissionReplyRequestValue,
     actor: Actor
   ) {
+    if (message !== undefined && Buffer.byteLength(message) > MESSAGE_MAX) return yield* messageTooLong()
     return yield* room.commit((tx) =>
       Effect.gen(function* () {
         yield* living(tx, sessionId)

@@ -30,8 +30,12 @@ const settled = ({ question, state, answers }: QuestionRow) =>
     details: { questionId: question.questionId, outcome: state, ...(answers === undefined ? {} : { answers }) }
   })
 
+/** All answers together, in bytes of JSON: they are told to the model whole. */
+const ANSWERS_MAX = 65_536
+
 /** What is wrong with the answers, or nothing: one list per question, of its labels, or own words where it takes them. */
 const problem = ({ questions }: Question, answers: Answers): string | undefined => {
+  if (Buffer.byteLength(JSON.stringify(answers)) > ANSWERS_MAX) return `must hold at most ${ANSWERS_MAX} bytes`
   if (answers.length !== questions.length) return `must hold one list for each of the ${questions.length} questions`
   for (const [index, item] of questions.entries()) {
     const given = answers[index] ?? []

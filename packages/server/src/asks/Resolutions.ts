@@ -1,5 +1,7 @@
+import { join } from "node:path"
 import {
   type Actor,
+  type CallResult,
   ConflictError,
   type PromptPart,
   type ResolveCallRequestValue,
@@ -11,6 +13,8 @@ import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { HooksRepo } from "../hooks/HooksRepo.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { living } from "../sessions/Sessions.ts"
+import { Home } from "../storage/Home.ts"
+import { limitResult } from "../tools/output.ts"
 import { errorResult } from "../tools/results.ts"
 import { Bell } from "../turns/Bell.ts"
 import { type Pending, PendingRepo } from "../turns/PendingRepo.ts"
@@ -33,9 +37,31 @@ const timedOut = errorResult("tool.pending_timeout", "No result came in time.")
 const make = Effect.gen(function* () {
   const room = yield* CommitRoom
   const bell = yield* Bell
+  const home = yield* Home
   const repo = yield* PendingRepo
   const permissions = yield* Permissions
   const questions = yield* Questions
+
+  /** A result from outside, as small as any tool's: what is more is kept whole beside the session's other output. */
+  const delivered = (
+    sessionId: SessionId,
+    turnId: TurnId,
+    callId: string,
+    request: Extract<ResolveCallRequestValue, { readonly content: unknown }>
+  ) =>
+    Effect.gen(function* () {
+      const content: ReadonlyArray<PromptPart> =
+        typeof request.content === "string" ? [{ type: "text", text: request.content }] : request.content
+      const isError = request.isError ?? false
+      const details = isError ? { code: "tool.failed", ...request.details } : request.details
+      const result: CallResult = { content, isError, ...(details === undefined ? {} : { details }) }
+      const waits = (yield* repo.ofTurn(sessionId, turnId)).find((pending) => pending.callId === callId)
+      if (waits === undefined) return result
+      return yield* limitResult(result, {
+        outputDir: join(home.folder, "tool-output", sessionId),
+        callId: waits.callId
+      })
+    })
 
   /** Gives a waiting call its result from outside, or lets a held one run. The first settlement wins. */
   const resolve = Effect.fn("Resolutions.resolve")(function* (
@@ -45,26 +71,23 @@ const make = Effect.gen(function* () {
     request: ResolveCallRequestValue,
     actor: Actor
   ) {
+    const result = request.action === "execute" ? undefined : yield* delivered(sessionId, turnId, callId, request)
     return yield* room.commit((tx) =>
       Effect.gen(function* () {
         yield* living(tx, sessionId)
         const pending = yield* PendingRepo.find(tx, sessionId, callId)
         const none: ResolveCallResponseValue = NOTHING
         if (pending === undefined || pending.turnId !== turnId || pending.state === "released") return none
-        if (request.action === "execute") {
+        if (result === undefined) {
           if (pending.kind !== "hold") return none
           const holder = yield* HooksRepo.find(tx, pending.ref)
           if (holder === undefined) return yield* holderGone(pending.ref)
           return yield* releaseCall(tx, bell, pending, { passed: pending.passed, actor })
         }
         if (pending.kind !== "external" && pending.kind !== "hold") return none
-        const content: ReadonlyArray<PromptPart> =
-          typeof request.content === "string" ? [{ type: "text", text: request.content }] : request.content
-        const isError = request.isError ?? false
-        const details = isError ? { code: "tool.failed", ...request.details } : request.details
         return yield* deliverCall(tx, bell, pending, {
-          state: isError ? "failed" : "completed",
-          result: { content, isError, ...(details === undefined ? {} : { details }) },
+          state: result.isError ? "failed" : "completed",
+          result,
           actor
         })
       })

@@ -25,7 +25,10 @@ const specOf = (callable: Callable, name: string): ToolSpec => ({
   inputSchema: callable.tool.inputSchema
 })
 
-/** The tools of one step, under names every provider takes: `[A-Za-z0-9_-]{1,64}`, all different, the same each time. */
+/**
+ * The tools of one step, under names every provider takes: `[A-Za-z0-9_-]{1,64}`, all different, the same each time. Of equal
+ * full names the later stands: a client's own in the place of ours.
+ */
 export class Toolbox {
   readonly specs: ReadonlyArray<ToolSpec>
   private readonly byModelName = new Map<string, Callable>()
@@ -33,7 +36,8 @@ export class Toolbox {
 
   constructor(callables: ReadonlyArray<Callable>) {
     const taken = new Set<string>()
-    this.specs = callables.map((callable) => {
+    const offered = new Map(callables.map((callable) => [callable.name, callable]))
+    this.specs = [...offered.values()].map((callable) => {
       const name = unused(sanitised(callable.name), taken)
       taken.add(name)
       this.byModelName.set(name, callable)

@@ -190,7 +190,7 @@ export const judgeCall = (held: Held, toolbox: Toolbox, planned: Planned) =>
       const exists = Option.isSome(tools.find(name))
       return exists ? policyDenied(name) : answer("failed", notFound(name))
     }
-    if (name === SUBMIT_RESULT) {
+    if (name === SUBMIT_RESULT && callable._tag === "Tool") {
       const own: Verdict = { _tag: "Own", name, args: planned.args.right }
       return own
     }

@@ -16,7 +16,17 @@ const cutOff = errorResult(
   "The answer was cut off at the token limit while these arguments were being written. The tool was not run. Ask for less at once."
 )
 
+/** More than this no event could carry beside the call's result, in bytes of JSON. */
+const ARGUMENTS_MAX = 393_216
+
+const tooLong = errorResult(
+  "tool.arguments_too_long",
+  `The arguments are longer than ${ARGUMENTS_MAX} bytes. The tool was not run. Do it in smaller pieces.`
+)
+
 const lostArguments = errorResult("tool.arguments_cut", "The arguments of this call could not be read. It was not run.")
+
+const fits = (args: JsonObject): boolean => Buffer.byteLength(JSON.stringify(args)) <= ARGUMENTS_MAX
 
 const keyOf = (...parts: ReadonlyArray<string>): string =>
   createHash("sha256").update(parts.join("\n")).digest("base64url").slice(0, 32)
@@ -41,7 +51,9 @@ export const plan = (held: Held, toolbox: Toolbox, raw: ReadonlyArray<RawCall>, 
       const callId = CallId.make(`call_${ulid(now)}`)
       const name = toolbox.fullName(modelName)
       // The limit may have cut any of them: arguments that happen to parse may still lack their end.
-      const args = cut ? Either.left(cutOff) : tools.parseArguments(argumentsText)
+      const args = cut
+        ? Either.left(cutOff)
+        : Either.filterOrLeft(tools.parseArguments(argumentsText), fits, () => tooLong)
       const call: Omit<ToolTurnPart, "partId"> = {
         type: "tool",
         callId,

@@ -12,12 +12,14 @@ export const ATTACHMENT_MAX_LENGTH = 524_288
 const DETAILS_MAX_BYTES = 65_536
 const NOTE_BYTES = 512
 
+/** Whose output it is, and the folder that keeps it. */
+type Place = Pick<ToolContext, "outputDir" | "callId">
+
 /** What the whole output of a call is called, for the model: `read` takes it under this name. */
 export const outputName = (callId: string): string => `tool-output/${callId}.txt`
 
 /** Where the whole output of a call is kept. */
-export const outputFile = (context: Pick<ToolContext, "outputDir" | "callId">): string =>
-  join(context.outputDir, `${context.callId}.txt`)
+export const outputFile = (context: Place): string => join(context.outputDir, `${context.callId}.txt`)
 
 const count = (bytes: number): string => `${bytes.toLocaleString("en-US")} bytes`
 
@@ -39,7 +41,7 @@ export const cutInTheMiddle = (part: {
   return `${front}\n\n[… ${missing} of ${count(part.total)} left out here; ${where} …]\n\n${end}`
 }
 
-const keep = (bytes: Uint8Array, context: ToolContext): Effect.Effect<string | undefined> =>
+const keep = (bytes: Uint8Array, context: Place): Effect.Effect<string | undefined> =>
   Effect.tryPromise(() =>
     mkdir(context.outputDir, { recursive: true, mode: 0o700 }).then(() =>
       writeFile(outputFile(context), bytes, { mode: 0o600 })
@@ -53,7 +55,7 @@ const keep = (bytes: Uint8Array, context: ToolContext): Effect.Effect<string | u
 
 type Content = CallResult["content"]
 
-const limitText = (content: Content, context: ToolContext): Effect.Effect<Content> => {
+const limitText = (content: Content, context: Place): Effect.Effect<Content> => {
   const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
   const whole = Buffer.from(texts.join("\n"))
   if (whole.length <= OUTPUT_MAX_BYTES) return Effect.succeed(content)
@@ -84,7 +86,7 @@ const limitDetails = (details: NonNullable<CallResult["details"]>): NonNullable<
 }
 
 /** The same result, well-formed and small enough for a model and for one event; what was cut is kept in a file. */
-export const limitResult = (result: CallResult, context: ToolContext): Effect.Effect<CallResult> => {
+export const limitResult = (result: CallResult, context: Place): Effect.Effect<CallResult> => {
   const content = result.content.map((part) => (part.type === "text" ? { ...part, text: wellFormed(part.text) } : part))
   return Effect.map(limitText(limitAttachments(content), context), (content) => ({
     content,
