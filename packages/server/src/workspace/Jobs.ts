@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
         .start({ ...run, shown: JOB_SHOWN_BYTES, most: JOB_WRITES_MAX_BYTES, live: () => Effect.void })
         .pipe(Scope.extend(scope))
       entry.shell = started
-      yield* started.outcome.pipe(
+      yield* Effect.interruptible(started.outcome).pipe(
         Effect.tap((outcome) =>
           Effect.sync(() => {
             entry.outcome = outcome

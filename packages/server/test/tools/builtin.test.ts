@@ -275,10 +275,6 @@ describe("shell", () => {
     Effect.gen(function* () {
       assert.strictEqual(codeOf(yield* use("shell", { command: "echo a\0b" }, context)), "shell.invalid")
       assert.strictEqual(codeOf(yield* use("shell", { command: " \n " }, context)), "shell.invalid")
-      assert.strictEqual(
-        codeOf(yield* use("shell", { command: "true", background: true }, context)),
-        "shell.background"
-      )
       assert.strictEqual(codeOf(yield* use("shell", { command: "" }, context)), "tool.arguments_invalid")
       yield* Effect.promise(() => rm(context.workdir, { recursive: true }))
       assert.strictEqual(codeOf(yield* use("shell", { command: "true" }, context)), "path.not_found")
