@@ -20,6 +20,7 @@ import { validateLayer } from "../permissions/policy.ts"
 import { establish, living } from "../sessions/Sessions.ts"
 import { configurationOf, type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Home } from "../storage/Home.ts"
+import { outputCheck } from "../tools/outputSchema.ts"
 import { errorResult, textResult } from "../tools/results.ts"
 import { Bell } from "../turns/Bell.ts"
 import { derivedId } from "../turns/envelope.ts"
@@ -74,8 +75,19 @@ const refusals = {
   tools: errorResult("policy.invalid_glob", "tools holds a glob that cannot be meant.")
 }
 
-const optionsFrom = (args: TaskArguments, maxSteps: number): TurnOptions => ({
+/** A task may bound what its sub-agent spawns; a client's prompt may not. */
+interface TaskOptions extends TurnOptions {
+  readonly maxChildren?: number
+}
+
+const childrenMax = (turn: TurnRow): number => {
+  const { maxChildren }: TaskOptions = optionsOf(turn)
+  return Math.min(maxChildren ?? CHILDREN_MAX, CHILDREN_MAX)
+}
+
+const optionsFrom = (args: TaskArguments, maxSteps: number): TaskOptions => ({
   maxSteps,
+  ...(args.maxChildren === undefined ? {} : { maxChildren: args.maxChildren }),
   ...(args.tools === undefined ? {} : { tools: args.tools }),
   ...(args.mode === undefined ? {} : { mode: args.mode }),
   ...(args.thinking === undefined ? {} : { thinking: args.thinking }),
@@ -165,6 +177,8 @@ const make = Effect.gen(function* () {
     if (Either.isLeft(decoded)) return refusals.arguments
     const args = decoded.right
     if (validateLayer(args.tools ?? {}).length > 0) return refusals.tools
+    const check = args.output?.type === "json" ? outputCheck(args.output.schema) : Either.right(undefined)
+    if (Either.isLeft(check)) return errorResult("schema.invalid", `output.schema ${check.left}`)
     const found = yield* agents.find(join(home.root, held.session.workdir), args.agent ?? "general")
     if (Option.isNone(found)) return refusals.agent
     const agent = found.value
@@ -176,7 +190,7 @@ const make = Effect.gen(function* () {
         const turn = yield* TurnsRepo.find(tx, held.turn.sessionId, held.turn.turnId)
         if (Option.isNone(parent) || turn?.state !== "running" || turn.attempt !== held.turn.attempt) return undefined
         if (parent.value.depth >= DEPTH_MAX) return refusals.depth
-        const most = Math.min(args.maxChildren ?? CHILDREN_MAX, CHILDREN_MAX)
+        const most = childrenMax(turn)
         if ((yield* TasksRepo.living(tx, turn.sessionId, turn.turnId)) >= most) return refusals.children(most)
         const rest = (optionsOf(turn).maxSteps ?? MAX_STEPS_DEFAULT) - outcomeOf(turn).steps.length
         const steps = Math.min(args.maxSteps ?? rest, agent.steps ?? rest, rest)
