@@ -9,15 +9,20 @@ import { AuthorizationLayer } from "./auth/Authorization.ts"
 import { Tokens, type TokensError } from "./auth/Tokens.ts"
 import { CompactionsHandlers } from "./compaction/http.ts"
 import { Settings, type SettingsValues } from "./config/Config.ts"
+import { ReloadHandlers } from "./config/http.ts"
+import { Limits } from "./config/Limits.ts"
+import { LiveSettings, type Reread } from "./config/LiveSettings.ts"
 import { Redaction } from "./config/Redaction.ts"
 import { Places } from "./engine/Engine.ts"
+import { HostHooksLayer } from "./hooks/HostHooks.ts"
+import { HooksHandlers } from "./hooks/http.ts"
 import { DaemonLog } from "./http/DaemonLog.ts"
 import { Draining } from "./http/Draining.ts"
 import { ServerInfo } from "./http/ServerInfo.ts"
 import { type ListenError, serve } from "./http/server.ts"
 import { Offer, SystemHandlers } from "./http/system.ts"
 import { Models } from "./models/Models.ts"
-import { ProviderSettings } from "./providers/ProviderSettings.ts"
+import type { ProviderSettings } from "./providers/ProviderSettings.ts"
 import { ServersHandlers } from "./servers/http.ts"
 import { Servers, ServersFolder } from "./servers/Servers.ts"
 import { SessionsHandlers } from "./sessions/http.ts"
@@ -25,6 +30,7 @@ import { BackgroundHandlers } from "./tasks/http.ts"
 import { Tools } from "./tools/Tools.ts"
 import { ConversationHandlers, ForksHandlers, QueueHandlers, TurnsHandlers } from "./turns/http.ts"
 import { Shell } from "./workspace/Shell.ts"
+import { WebAccess, webAccess } from "./workspace/WebAccess.ts"
 
 /** What this build calls itself. */
 export const RELEASE = "0.1.0"
@@ -75,10 +81,21 @@ export interface LogOutput {
   readonly write: (line: string) => void
 }
 
+const limits = Layer.effect(
+  Limits,
+  Effect.map(LiveSettings, ({ current }) => Effect.map(current, (settings) => settings.limits))
+)
+
+/** How the settings are read again, and where their file is looked for first. */
+export interface SettingsAgain {
+  readonly cwd: string
+  readonly reread: Reread
+}
+
 /** The whole process, from settings to an open port: the one place where layers meet. */
-const layer = (settings: SettingsValues, output: LogOutput) => {
+const layer = (settings: SettingsValues, output: LogOutput, again: SettingsAgain | undefined) => {
   const secrets = [settings.token, settings.openaiApiKey, settings.anthropicApiKey, settings.googleApiKey]
-  const keys = settings.providers.map(({ apiKey }) => apiKey)
+  const keys = [...settings.providers.map(({ apiKey }) => apiKey), ...settings.hooks.map(({ secret }) => secret)]
   const handlers = Layer.mergeAll(
     SystemHandlers,
     ServersHandlers,
@@ -90,14 +107,22 @@ const layer = (settings: SettingsValues, output: LogOutput) => {
     AsksHandlers,
     AgentsHandlers,
     BackgroundHandlers,
-    CompactionsHandlers
+    CompactionsHandlers,
+    HooksHandlers,
+    ReloadHandlers
   )
   const api = HttpApiBuilder.api(HarnessApi).pipe(Layer.provide(handlers), Layer.provide(AuthorizationLayer))
   const work = Servers.layer.pipe(
     Layer.provideMerge(
-      Layer.mergeAll(Models.layer, Tools.layer.pipe(Layer.provide(Shell.layer)), Places.layer, Agents.layer)
+      Layer.mergeAll(
+        Models.layerLive(providerSettings),
+        Tools.layer.pipe(Layer.provide(Shell.layer)),
+        Places.layer,
+        Agents.layer
+      )
     ),
-    Layer.provide(Layer.succeed(ProviderSettings, providerSettings(settings))),
+    Layer.provide(Layer.mergeAll(HostHooksLayer, limits)),
+    Layer.provide(Layer.succeed(WebAccess, webAccess(settings.allowPrivateUrls))),
     Layer.provide(
       Layer.succeed(ServersFolder, { data: settings.data, root: settings.root, durability: settings.durability })
     )
@@ -106,6 +131,7 @@ const layer = (settings: SettingsValues, output: LogOutput) => {
     Layer.provide(api),
     Layer.provide(offer),
     Layer.provideMerge(work),
+    Layer.provideMerge(LiveSettings.layer(again)),
     Layer.provide(Layer.mergeAll(ServerInfo.layer(RELEASE), Draining.layer)),
     Layer.provideMerge(Tokens.layer({ data: settings.data, token: settings.token })),
     Layer.provideMerge(DaemonLog.layer({ level: settings.logLevel, ...output })),
@@ -114,10 +140,10 @@ const layer = (settings: SettingsValues, output: LogOutput) => {
   )
 }
 
-/** Starts a server for as long as the scope lives; its end drains it. */
-export const startServer = (settings: SettingsValues, output: LogOutput) =>
+/** Starts a server for as long as the scope lives; its end drains it. Without `again` its settings stay as they are. */
+export const startServer = (settings: SettingsValues, output: LogOutput, again?: SettingsAgain) =>
   Effect.gen(function* () {
-    const context = yield* Layer.build(layer(settings, output))
+    const context = yield* Layer.build(layer(settings, output, again))
     const about = Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       const models = yield* Models

@@ -12,14 +12,16 @@ const END_WITHIN = "9 seconds"
 export const server = (flags: SettingsFlags): Running =>
   Effect.gen(function* () {
     const { cwd, env, err, home, out, pid, stopped } = yield* Surroundings
-    const settings = yield* loadSettings({ flags, env, cwd, home }).pipe(
+    const reread = loadSettings({ flags, env, cwd, home })
+    const settings = yield* reread.pipe(
       Effect.mapError(({ key, message, reason, source }) =>
         source === "command line"
           ? misused(`${key} ${reason}`)
           : failed({ code: "settings.invalid", message, details: { key, source } })
       )
     )
-    const serving = startServer(settings, { format: "plain", write: (line) => err.push(`${line}\n`) }).pipe(
+    const output = { format: "plain", write: (line: string) => err.push(`${line}\n`) } as const
+    const serving = startServer(settings, output, { cwd, reread }).pipe(
       Effect.mapError((error) =>
         failed({ code: "code" in error ? error.code : "server.start", message: error.message })
       ),

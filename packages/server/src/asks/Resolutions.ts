@@ -10,7 +10,7 @@ import {
   type TurnId
 } from "@harness/protocol"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import { HooksRepo } from "../hooks/HooksRepo.ts"
+import { Hooks } from "../hooks/Hooks.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { living } from "../sessions/Sessions.ts"
 import { Home } from "../storage/Home.ts"
@@ -39,6 +39,7 @@ const make = Effect.gen(function* () {
   const bell = yield* Bell
   const home = yield* Home
   const repo = yield* PendingRepo
+  const hooks = yield* Hooks
   const permissions = yield* Permissions
   const questions = yield* Questions
 
@@ -80,8 +81,7 @@ const make = Effect.gen(function* () {
         if (pending === undefined || pending.turnId !== turnId || pending.state === "released") return none
         if (result === undefined) {
           if (pending.kind !== "hold") return none
-          const holder = yield* HooksRepo.find(tx, pending.ref)
-          if (holder === undefined) return yield* holderGone(pending.ref)
+          if (!(yield* hooks.isThere(pending.ref))) return yield* holderGone(pending.ref)
           return yield* releaseCall(tx, bell, pending, { passed: pending.passed, actor })
         }
         if (pending.kind !== "external" && pending.kind !== "hold") return none

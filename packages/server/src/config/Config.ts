@@ -2,12 +2,14 @@ import { statSync } from "node:fs"
 import { join } from "node:path"
 import { Context, Effect, Either, Layer, Redacted } from "effect"
 import { fileTokens } from "../auth/Tokens.ts"
-import { type HarnessJsonValue, readHarnessJson } from "./HarnessJson.ts"
+import { type HarnessJsonLimitsValue, type HarnessJsonValue, readHarnessJson } from "./HarnessJson.ts"
+import { type ConfiguredHook, readHooks } from "./hooks.ts"
 import { type ConfiguredModel, type ConfiguredProvider, readProviders } from "./providers.ts"
 import { SettingsError } from "./SettingsError.ts"
 import * as read from "./values.ts"
 
 export { HarnessJson } from "./HarnessJson.ts"
+export type { ConfiguredHook } from "./hooks.ts"
 export type { ConfiguredModel, ConfiguredProvider } from "./providers.ts"
 export { SettingsError } from "./SettingsError.ts"
 
@@ -35,6 +37,9 @@ export interface SettingsValues {
   readonly providers: ReadonlyArray<ConfiguredProvider>
   /** What `harness.json` says of models, by `provider/model`. */
   readonly models: Readonly<Record<string, ConfiguredModel>>
+  /** Hooks of every server. */
+  readonly hooks: ReadonlyArray<ConfiguredHook>
+  readonly limits: HarnessJsonLimitsValue
   /** The `harness.json` that was read. */
   readonly file?: string
 }
@@ -146,6 +151,8 @@ export const loadSettings = Effect.fn("Settings.load")(function* (sources: Setti
     logLevel: (yield* setting("logLevel", read.oneOf("trace", "debug", "info", "warn", "error"))) ?? "info",
     providers,
     models,
+    hooks: yield* readHooks(file, env),
+    limits: file?.json.limits ?? {},
     ...present({
       token: hidden(yield* setting("token", read.secret)),
       model: yield* setting("model", read.model),

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { decodeProtocol, ThinkingLevel } from "@harness/protocol"
+import { Budget, decodeProtocol, HookId, HookOnError, HookPoint, ThinkingLevel } from "@harness/protocol"
 import { Effect, Schema } from "effect"
 import { SettingsError } from "./SettingsError.ts"
 
@@ -42,6 +42,32 @@ export const HarnessJsonProvider = Schema.Struct({
   )
 }).annotations({ identifier: "HarnessJsonProvider" })
 
+const glob = Schema.String.pipe(
+  Schema.pattern(/^(?!!)[^\s\p{Cc}[\]{}\\]{1,256}$/u),
+  Schema.annotations({ description: "a glob of * and ? over a tool's name" })
+)
+
+/** A hook of every server. Its secret stays in the environment: `secretEnv` names the variable. */
+export const HarnessJsonHook = Schema.Struct({
+  id: HookId,
+  point: HookPoint,
+  url: Schema.String,
+  secretEnv: Schema.NonEmptyString,
+  functions: Schema.optional(Schema.Array(glob)),
+  priority: Schema.optional(Schema.Int),
+  timeoutMillis: Schema.optional(Schema.Int.pipe(Schema.positive())),
+  onError: Schema.optional(HookOnError)
+}).annotations({ identifier: "HarnessJsonHook" })
+
+/** What turns may use when they name nothing themselves; a session's and a tree's budget hold whatever a turn says. */
+export const HarnessJsonLimits = Schema.Struct({
+  maxSteps: Schema.optional(Schema.Int.pipe(Schema.between(1, 1000))),
+  turn: Schema.optional(Budget),
+  session: Schema.optional(Budget),
+  tree: Schema.optional(Budget)
+}).annotations({ identifier: "HarnessJsonLimits" })
+export type HarnessJsonLimitsValue = typeof HarnessJsonLimits.Type
+
 /** The file `harness.json`: what the environment may say too, but no secret. Unknown keys are refused. */
 export const HarnessJson = Schema.Struct({
   $schema: Schema.optional(Schema.String),
@@ -57,7 +83,9 @@ export const HarnessJson = Schema.Struct({
   logLevel: Schema.optional(Schema.Literal("trace", "debug", "info", "warn", "error")),
   providers: Schema.optional(Schema.Array(HarnessJsonProvider)),
   /** By `provider/model`: of the built-in providers too. */
-  models: Schema.optional(Schema.Record({ key: Schema.String, value: HarnessJsonModel }))
+  models: Schema.optional(Schema.Record({ key: Schema.String, value: HarnessJsonModel })),
+  hooks: Schema.optional(Schema.Array(HarnessJsonHook)),
+  limits: Schema.optional(HarnessJsonLimits)
 }).annotations({
   identifier: "HarnessJson",
   parseOptions: { errors: "all", onExcessProperty: "error" }

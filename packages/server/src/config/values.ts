@@ -120,3 +120,28 @@ export const secret: Reader<string> = (raw) => {
 /** Reachable from this machine alone. */
 export const isLoopback = (address: string): boolean =>
   address === "localhost" || address === "::1" || (isIP(address) === 4 && address.startsWith("127."))
+
+const CALLED_URL_MAX = 2048
+
+/** A URL that hooks or webhooks are called at. */
+export const calledUrl: Reader<string> = (raw) => {
+  const text = String(raw)
+  if (text.length > CALLED_URL_MAX) return bad(`must be at most ${CALLED_URL_MAX} characters`)
+  if (!URL.canParse(text)) return bad("must be an absolute URL")
+  const url = new URL(text)
+  if (url.protocol !== "http:" && url.protocol !== "https:") return bad("must begin with http: or https:")
+  if (url.username !== "" || url.password !== "") return bad("must not hold credentials")
+  if (url.hash !== "") return bad("must not have a fragment")
+  return Either.right(text)
+}
+
+const SIGNING_SECRET_MAX = 512
+const signingSecretForm = /^whsec_[A-Za-z0-9+/]+={0,2}$/
+
+/** A secret that requests are signed with: `whsec_` and base64, as Standard Webhooks has it. */
+export const signingSecret: Reader<string> = (raw) => {
+  const text = String(raw)
+  return text.length <= SIGNING_SECRET_MAX && signingSecretForm.test(text) && text.slice(6).length % 4 !== 1
+    ? Either.right(text)
+    : bad("must be whsec_ and base64 after it")
+}

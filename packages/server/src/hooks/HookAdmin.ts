@@ -6,29 +6,24 @@ import {
   type PutHookRequestValue,
   ValidationError
 } from "@harness/protocol"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Either, Layer } from "effect"
+import { calledUrl, signingSecret } from "../config/values.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import { validateGlobs } from "../permissions/policy.ts"
+import { withDefaults } from "./defaults.ts"
 import { type HookRow, HooksRepo } from "./HooksRepo.ts"
-import { mintSecret, secretProblem } from "./signing.ts"
-import { urlProblem } from "./urls.ts"
+import { mintSecret } from "./signing.ts"
 
-const TIMEOUT_MILLIS = 5_000
+const problems = (path: string, read: Either.Either<unknown, string>) =>
+  Either.isLeft(read) ? [{ path, reason: read.left }] : []
 
 /** A URL or a secret that cannot be used, where it stands and why. */
 export const refuseAddress = (request: {
   readonly url: string
   readonly secret?: string | undefined
 }): Effect.Effect<void, ValidationError> => {
-  const issues = [
-    ...Option.toArray(Option.map(urlProblem(request.url), (reason) => ({ path: "url", reason }))),
-    ...Option.toArray(
-      Option.map(Option.flatMap(Option.fromNullable(request.secret), secretProblem), (reason) => ({
-        path: "secret",
-        reason
-      }))
-    )
-  ]
+  const given = request.secret === undefined ? Either.void : signingSecret(request.secret)
+  const issues = [...problems("url", calledUrl(request.url)), ...problems("secret", given)]
   if (issues.length === 0) return Effect.void
   const message = issues.map(({ path, reason }) => `${path} ${reason}`).join("; ")
   return Effect.fail(new ValidationError({ code: "request.invalid", message, details: { issues } }))
@@ -47,17 +42,6 @@ const refuseGlobs = (functions: ReadonlyArray<string> | undefined): Effect.Effec
         })
       )
 }
-
-const toHook = (hookId: HookId, request: PutHookRequestValue, secret: string): HookRow => ({
-  hookId,
-  point: request.point,
-  url: request.url,
-  ...(request.functions === undefined ? {} : { functions: request.functions }),
-  priority: request.priority ?? 0,
-  timeoutMillis: request.timeoutMillis ?? TIMEOUT_MILLIS,
-  onError: request.onError ?? (request.point.startsWith("pre-") ? "fail_closed" : "fail_open"),
-  secret
-})
 
 const shown = ({ secret: _, ...hook }: HookRow): HookResponseValue => hook
 
@@ -82,7 +66,7 @@ const make = Effect.gen(function* () {
     return yield* room.commit<HookResponseValue, never>((tx) =>
       Effect.gen(function* () {
         const before = yield* HooksRepo.find(tx, hookId)
-        const hook = toHook(hookId, request, request.secret ?? before?.secret ?? minted)
+        const hook = withDefaults({ ...request, hookId, secret: request.secret ?? before?.secret ?? minted })
         yield* HooksRepo.put(tx, hook)
         return hook.secret === minted ? hook : shown(hook)
       })

@@ -52,6 +52,8 @@ export type TurnVerdict = { readonly _tag: "Go" } | { readonly _tag: "Vetoed"; r
 export class Hooks extends Context.Tag("@harness/server/Hooks")<
   Hooks,
   {
+    /** Whether a hook of this id is still asked: one that holds a call may be gone by now. */
+    readonly isThere: (hookId: string) => Effect.Effect<boolean>
     readonly preTurn: (subject: HookSubject) => Effect.Effect<TurnVerdict>
     readonly preGenerate: (subject: HookSubject, generation: Generation) => Effect.Effect<GenerationVerdict>
     /** Observes. */
@@ -65,6 +67,7 @@ export class Hooks extends Context.Tag("@harness/server/Hooks")<
   static readonly layer = Layer.effect(Hooks, makeHooks)
   /** Nobody has a say. */
   static readonly layerNone = Layer.succeed(Hooks, {
+    isThere: () => Effect.succeed(false),
     preTurn: () => Effect.succeed({ _tag: "Go" }),
     preGenerate: (_, generation) => Effect.succeed({ _tag: "Go", generation }),
     postGenerate: () => Effect.void,

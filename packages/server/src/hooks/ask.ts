@@ -8,6 +8,7 @@ import { type HookAnswer, readAnswer, rewrittenArguments, rewrittenPrompt, rewri
 import { type AskedHook, HookFailure, type HookRequest } from "./HookRequest.ts"
 import type { GenerationVerdict, HookCall, HookPlace, HookSubject, Hooks, ToolVerdict, TurnVerdict } from "./Hooks.ts"
 import { HooksRepo } from "./HooksRepo.ts"
+import { HostHooks } from "./HostHooks.ts"
 import { httpHook } from "./httpHook.ts"
 import { LocalHooks } from "./LocalHooks.ts"
 import { makePost } from "./post.ts"
@@ -61,9 +62,13 @@ export const makeHooks = Effect.gen(function* () {
   const post = yield* makePost
   const { server } = yield* Home
 
-  const known = Effect.zipWith(repo.all, local.all, (rows, own) =>
-    [...rows.map((row) => httpHook(post, row)), ...own].toSorted(inOrder)
-  )
+  const host = yield* HostHooks
+  // A name is one hook's: everyone's goes before a server's own.
+  const known = Effect.map(Effect.all([repo.all, host, local.all]), ([own, everyones, here]) => {
+    const taken = new Set(everyones.map(({ hookId }) => hookId))
+    const rows = [...everyones, ...own.filter(({ hookId }) => !taken.has(hookId))]
+    return [...rows.map((row) => httpHook(post, row)), ...here].toSorted(inOrder)
+  })
 
   const askOne = (hook: AskedHook, request: HookRequest) =>
     hook.ask(request).pipe(
@@ -117,6 +122,7 @@ export const makeHooks = Effect.gen(function* () {
     }).pipe(Effect.map(Either.match({ onLeft: (verdict) => verdict, onRight: (): TurnVerdict => ({ _tag: "Go" }) })))
 
   const hooks: typeof Hooks.Service = {
+    isThere: (hookId) => Effect.map(known, (hooks) => hooks.some((hook) => hook.hookId === hookId)),
     preTurn,
     preGenerate: (subject, generation) =>
       round<typeof generation, GenerationVerdict>(generation, {

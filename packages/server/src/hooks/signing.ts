@@ -1,22 +1,10 @@
 import { createHmac, randomBytes } from "node:crypto"
-import { Option } from "effect"
 
 const PREFIX = "whsec_"
 const SECRET_BYTES = 32
-const SECRET_MAX = 512
 
 /** A secret nobody knows yet, in the form of Standard Webhooks. */
 export const mintSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString("base64")
-
-const base64 = /^[A-Za-z0-9+/]+={0,2}$/
-
-/** What is wrong with a secret somebody chose; none when it can sign. */
-export const secretProblem = (secret: string): Option.Option<string> => {
-  const key = secret.slice(PREFIX.length)
-  return secret.startsWith(PREFIX) && secret.length <= SECRET_MAX && base64.test(key) && key.length % 4 !== 1
-    ? Option.none()
-    : Option.some("must be whsec_ and base64 after it")
-}
 
 /** What is signed, and with what. */
 export interface Signed {

@@ -1,11 +1,11 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { type Context, Option, Redacted } from "effect"
 import { generateWith, type Source } from "./adapter.ts"
 import { demoModel } from "./demo.ts"
 import { type ModelDescription, pricing } from "./describe.ts"
 import { type Family, factsOf, type ModelFacts } from "./facts.ts"
 import { makeScrub } from "./failure.ts"
 import type { ResolvedModel } from "./Model.ts"
-import { type CustomProvider, ProviderSettings } from "./ProviderSettings.ts"
+import type { CustomProvider, ProviderSettings } from "./ProviderSettings.ts"
 
 const STALL_MILLIS = 120_000
 
@@ -211,18 +211,9 @@ const demo: Provider = {
       : Option.some({ ...demoModel, ...limits(known), takesImages: known.takesImages ?? demoModel.takesImages })
 }
 
-/** Every provider this process knows, connected or not: demo, the three of the environment, those of `harness.json`. */
-export class Providers extends Context.Tag("@harness/server/Providers")<
-  Providers,
-  { readonly all: ReadonlyArray<Provider> }
->() {
-  static readonly layer = Layer.effect(
-    Providers,
-    Effect.map(ProviderSettings, (settings) => {
-      const known = [demo, openai(settings), anthropic(settings), google(settings)]
-      const taken = new Set(known.map((provider) => provider.providerId))
-      const added = (settings.custom ?? []).filter((provider) => !taken.has(provider.id)).map(custom(settings))
-      return { all: [...known, ...added] }
-    })
-  )
+/** Every provider there is with these settings, connected or not: demo, the three of the environment, those of `harness.json`. */
+export const providersOf = (settings: Settings): ReadonlyArray<Provider> => {
+  const known = [demo, openai(settings), anthropic(settings), google(settings)]
+  const taken = new Set(known.map((provider) => provider.providerId))
+  return [...known, ...(settings.custom ?? []).filter((provider) => !taken.has(provider.id)).map(custom(settings))]
 }

@@ -13,8 +13,14 @@ import { Engine, type Places } from "../engine/Engine.ts"
 import { Forks } from "../forks/Forks.ts"
 import { History } from "../history/History.ts"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
+import { Deliveries } from "../hooks/Deliveries.ts"
+import { HookAdmin } from "../hooks/HookAdmin.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { HooksRepo } from "../hooks/HooksRepo.ts"
+import { LocalHooks } from "../hooks/LocalHooks.ts"
+import { OutboxRepo } from "../hooks/OutboxRepo.ts"
+import { Webhooks } from "../hooks/Webhooks.ts"
+import { WebhooksRepo } from "../hooks/WebhooksRepo.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { LogRepo } from "../log/LogRepo.ts"
@@ -62,13 +68,16 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     PermissionsRepo.layer,
     QuestionsRepo.layer,
     HooksRepo.layer,
+    LocalHooks.layer,
+    WebhooksRepo.layer,
+    OutboxRepo.layer,
     CompactionsRepo.layer
   )
   return Layer.mergeAll(Engine.layer, Resolutions.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(Permissions.layer, Questions.layer)),
     Layer.provideMerge(RunnerLayer),
     Layer.provideMerge(Layer.mergeAll(Tasks.layer, Compactions.layer)),
-    Layer.provideMerge(Hooks.layerNone),
+    Layer.provideMerge(Layer.mergeAll(Hooks.layer, HookAdmin.layer, Webhooks.layer, Deliveries.layer)),
     Layer.provideMerge(Streams.layer),
     Layer.provideMerge(Status.layer),
     Layer.provideMerge(

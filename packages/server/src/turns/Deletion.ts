@@ -1,5 +1,6 @@
 import type { Actor, SessionDeletedResponseValue, SessionId } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
+import { OutboxRepo } from "../hooks/OutboxRepo.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { sessionNotFound } from "../sessions/refusals.ts"
 import { type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
@@ -42,6 +43,7 @@ const make = Effect.gen(function* () {
       const cursor = yield* SessionsRepo.advance(tx, sessionId, 1)
       yield* tx.append({ sessionId, cursor, type: "deleted" }, { actor }, { deletedAt: tx.at })
       for (const wipe of wipes) yield* tx.query(wipe, [sessionId])
+      yield* OutboxRepo.forget(tx, sessionId)
       yield* tx.query(
         "UPDATE session SET deleted_at = ?, title = '', metadata = NULL, active_turn = NULL, active_state = NULL, queued = 0, " +
           `configuration = '{"systemPrompt":"","agent":"general","permissions":[],"tools":{},"externalTools":[]}' WHERE session_id = ?`,

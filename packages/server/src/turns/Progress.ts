@@ -2,6 +2,7 @@ import type * as SqlError from "@effect/sql/SqlError"
 import type { CallResult, Part, ToolTurnPart, TurnStep, Usage } from "@harness/protocol"
 import { Context, Effect, Layer, Option } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
+import { enqueueTurnEvent } from "../hooks/outbox.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { living } from "../sessions/Sessions.ts"
@@ -134,11 +135,13 @@ const make = Effect.gen(function* () {
         role: prompt.role,
         body: { content: prompt.content, custom: prompt.custom }
       })
-      return yield* record(tx, {
+      const started = yield* record(tx, {
         from: row,
         turn: { ...row, state: "running", startedAt: tx.now },
         facts: [["started", { model: row.model, agent: row.agent, mode: row.mode }]]
       })
+      yield* enqueueTurnEvent(tx, started, "turn.started")
+      return started
     })
 
   /** Keeps the newest tails of growing parts, without an event. */

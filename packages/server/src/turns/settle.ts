@@ -2,6 +2,7 @@ import type * as SqlError from "@effect/sql/SqlError"
 import type { Actor, CallResult, Prompt, SafeFailure, StopReason, ToolTurnPart } from "@harness/protocol"
 import { Effect } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
+import { enqueueTurnEvent } from "../hooks/outbox.ts"
 import type { Tx } from "../log/Commit.ts"
 import type { BellListener } from "./Bell.ts"
 import { envelopeOf, resultTurnId } from "./envelope.ts"
@@ -132,6 +133,7 @@ export const settle = (
       facts: [...closed.facts, ...calls.map((call) => ["tool.completed", call] as const)],
       actor: ending.actor
     })
+    yield* enqueueTurnEvent(tx, settled, "turn.completed")
     if (turn.state === "running" || turn.state === "waiting") yield* HistoryRepo.placeBehind(tx, turn.sessionId)
     yield* releaseSteers(tx, settled)
     if (ending.state !== "completed") yield* endChildren(tx, bell, settled)

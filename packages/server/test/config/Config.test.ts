@@ -47,7 +47,9 @@ describe("settings", () => {
         allowPrivateUrls: false,
         logLevel: "info",
         providers: [],
-        models: {}
+        models: {},
+        hooks: [],
+        limits: {}
       })
     })
   )

@@ -201,6 +201,8 @@ export const app = (overrides: Partial<SettingsValues> = {}) =>
         logLevel: "trace",
         providers: [],
         models: {},
+        hooks: [],
+        limits: {},
         ...overrides
       }
       const seen = {

@@ -20,6 +20,16 @@ const questions = HttpApiBuilder.group(HarnessApi, "questions", (handlers) =>
     .handle("listDescendantQuestions", absent)
 )
 const calls = HttpApiBuilder.group(HarnessApi, "calls", (handlers) => handlers.handle("resolveCall", absent))
+const background = HttpApiBuilder.group(HarnessApi, "background", (handlers) =>
+  handlers.handle("backgroundSession", absent)
+)
+const compactions = HttpApiBuilder.group(HarnessApi, "compactions", (handlers) =>
+  handlers
+    .handle("listCompactions", absent)
+    .handle("submitCompaction", absent)
+    .handle("getCompaction", absent)
+    .handle("cancelCompaction", absent)
+)
 const agents = HttpApiBuilder.group(HarnessApi, "agents", (handlers) => handlers.handle("listAgents", absent))
 const hooks = HttpApiBuilder.group(HarnessApi, "hooks", (handlers) =>
   handlers
@@ -39,4 +49,14 @@ const reload = HttpApiBuilder.group(HarnessApi, "reload", (handlers) =>
 )
 
 /** Handlers that know nothing, for the groups these tests do not look into. */
-export const Stubs = Layer.mergeAll(permissions, questions, calls, agents, hooks, webhooks, reload)
+export const Stubs = Layer.mergeAll(
+  permissions,
+  questions,
+  calls,
+  background,
+  compactions,
+  agents,
+  hooks,
+  webhooks,
+  reload
+)

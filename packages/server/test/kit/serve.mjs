@@ -13,8 +13,10 @@ const pass = (name, sessionId) => {
 }
 
 const program = Effect.gen(function* () {
-  const settings = yield* loadSettings({ env: process.env, cwd: process.cwd(), home: process.cwd() })
-  const server = yield* startServer(settings, { format: "json", write: (line) => process.stderr.write(`${line}\n`) })
+  const cwd = process.cwd()
+  const reread = loadSettings({ env: process.env, cwd, home: cwd })
+  const output = { format: "json", write: (line) => process.stderr.write(`${line}\n`) }
+  const server = yield* startServer(yield* reread, output, { cwd, reread })
   process.stdout.write(`${JSON.stringify(server)}\n`)
   yield* Effect.never
 }).pipe(Effect.scoped, Effect.provideService(CrashPoints, { pass }))
