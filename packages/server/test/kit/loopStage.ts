@@ -17,6 +17,13 @@ export const loopStage = (...options: Parameters<typeof stage>) => {
     ...on,
     ...asks,
     told,
+    /** A second, in milliseconds, on a machine that has better things to do: as long as a plain prompt takes here and now on top. */
+    soon: async (): Promise<number> => {
+      const began = performance.now()
+      const api = await on.api()
+      await api.put(`/sessions/soon/turns/t${began}?waitMillis=60000`, { content: "hello", session: {} })
+      return 1000 + 4 * (performance.now() - began)
+    },
     /** A session where nothing is allowed unasked but reading, with `count.sh` in its folder. */
     asksSession: async (name: string, more: object = {}): Promise<string> => {
       const home = await on.session(name, { permissions: [], ...more })
