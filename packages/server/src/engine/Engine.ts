@@ -56,9 +56,8 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
           if (here.stopped.has(turnId)) yield* Deferred.succeed(stop, undefined)
           here.stopped.clear()
           yield* runner.run(held.value, Deferred.await(stop)).pipe(
-            Effect.catchAllCause((cause) =>
-              Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : broken(held.value, cause)
-            ),
+            // Our own interruption passes this by; somebody else's is a defect like others.
+            Effect.catchAllCause((cause) => broken(held.value, cause)),
             Effect.ensuring(
               Effect.sync(() => {
                 here.running = undefined
