@@ -8,7 +8,8 @@ import type {
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import { CommitRoom } from "../log/Commit.ts"
-import { mismatch, unknownPlace } from "../sessions/refusals.ts"
+import { fitsEvent } from "../log/fact.ts"
+import { mismatch, tooLong, unknownPlace } from "../sessions/refusals.ts"
 import { living, Sessions } from "../sessions/Sessions.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
@@ -41,6 +42,7 @@ const make = Effect.gen(function* () {
   ) {
     const content: HistoryEntry["content"] =
       typeof request.content === "string" ? [{ type: "text", text: request.content }] : request.content
+    if (!fitsEvent({ content, custom: request.custom })) return yield* tooLong()
     const hash = requestHash({ ...request, content })
     return yield* room.commit((tx) =>
       Effect.gen(function* () {

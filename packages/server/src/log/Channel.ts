@@ -9,6 +9,8 @@ const SLICE_MAX = 65_536
 export interface Frame {
   readonly text: string
   readonly position: number
+  /** Where the log stood when a preview was made. */
+  readonly stands?: number
   /** Whose event it is; the server stream announces each session once per reader. */
   readonly sessionId?: string
   /** A turn's terminal row or a session's deletion: the stream ends after it. */

@@ -209,6 +209,7 @@ const make = (server: ServerName) =>
         watched.channel.push({
           text: plainFrame("session.turn.tool.activity", fields),
           position: 0,
+          stands: published,
           sessionId: activity.sessionId
         })
         news(watched)

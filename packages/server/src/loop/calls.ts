@@ -32,6 +32,13 @@ const cutOff = errorResult(
   "The answer was cut off at the token limit while these arguments were being written. The tool was not run. Ask for less at once."
 )
 
+/** Arguments longer than this fit no event beside the rest of their turn, in UTF-16 code units. */
+const ARGUMENTS_MAX = 262_144
+const tooLong = errorResult(
+  "tool.arguments_too_long",
+  "These arguments are too long. The tool was not run. Do it in smaller pieces."
+)
+
 const keyOf = (...parts: ReadonlyArray<string>): string =>
   createHash("sha256").update(parts.join("\n")).digest("base64url").slice(0, 32)
 
@@ -51,7 +58,12 @@ export const plan = (held: Held, raw: ReadonlyArray<RawCall>, step: number, cut:
     return raw.map(({ name, argumentsText }, index): ((n: number) => Planned) => {
       const { sessionId, turnId } = held.turn
       const callId = CallId.make(`call_${ulid(now)}`)
-      const args = cut && index === raw.length - 1 ? Either.left(cutOff) : tools.parseArguments(argumentsText)
+      const args =
+        cut && index === raw.length - 1
+          ? Either.left(cutOff)
+          : argumentsText.length > ARGUMENTS_MAX
+            ? Either.left(tooLong)
+            : tools.parseArguments(argumentsText)
       const call: Omit<ToolTurnPart, "partId"> = {
         type: "tool",
         callId,

@@ -10,12 +10,13 @@ import {
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
+import { fitsEvent } from "../log/fact.ts"
 import { Models } from "../models/Models.ts"
 import { validateLayer } from "../permissions/policy.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
 import { resolveWorkdir } from "../workspace/paths.ts"
-import { mismatch, sessionDeleted, sessionNotFound, unknownPlace } from "./refusals.ts"
+import { mismatch, sessionDeleted, sessionNotFound, tooLong, unknownPlace } from "./refusals.ts"
 import {
   configurationOf,
   type NewSession,
@@ -71,7 +72,7 @@ const make = Effect.gen(function* () {
           details: { issues }
         })
       }
-      return {
+      const checked: StoredConfiguration = {
         ...(request.model === undefined ? {} : { model: request.model }),
         systemPrompt: request.systemPrompt ?? "",
         agent,
@@ -79,12 +80,14 @@ const make = Effect.gen(function* () {
         tools: request.tools ?? {},
         externalTools: request.externalTools ?? []
       }
+      return fitsEvent(checked) ? checked : yield* tooLong()
     })
 
   /** Everything that is checked before a session's first commit. */
   const prepare = Effect.fn("Sessions.prepare")(function* (request: CreateSessionRequestValue) {
     const configuration = yield* checkConfiguration(request)
     const workdir = yield* resolveWorkdir(home.root, request)
+    if (!fitsEvent({ workdir, title: request.title, metadata: request.metadata })) return yield* tooLong()
     const defaultModel = yield* models.defaultModel
     const prepared: PreparedSession = {
       requestHash: createHash(request),
@@ -212,9 +215,17 @@ export const checkAgent = (agent: string): Effect.Effect<void, ValidationError> 
     ? Effect.void
     : Effect.fail(new ValidationError({ code: "agent.unknown", message: "there is no agent of that name" }))
 
-const defaults = { title: "", agent: GENERAL, systemPrompt: "", permissions: [], tools: {}, externalTools: [] }
+/** What a request that makes a session may leave out. */
+export const sessionDefaults = {
+  title: "",
+  agent: GENERAL,
+  systemPrompt: "",
+  permissions: [],
+  tools: {},
+  externalTools: []
+}
 
-const createHash = (request: CreateSessionRequestValue): string => requestHash({ ...defaults, ...request })
+const createHash = (request: CreateSessionRequestValue): string => requestHash({ ...sessionDefaults, ...request })
 
 /** The row of a session that is there, for a command. */
 export const living = (tx: Tx, sessionId: string) =>
@@ -246,7 +257,7 @@ const repeats = (
   wanted: Omit<ReplaceSessionConfigurationRequestValue, "expectedRevision">
 ): boolean =>
   row.configurationRevision === expectedRevision + 1 &&
-  requestHash({ ...defaults, title: undefined, ...wanted }) ===
+  requestHash({ ...sessionDefaults, title: undefined, ...wanted }) ===
     requestHash({ title: undefined, ...configurationOf(row) })
 
 const staleRevision = (current: SessionConfiguration) =>

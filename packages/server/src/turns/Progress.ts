@@ -71,32 +71,41 @@ const make = Effect.gen(function* () {
       )
     )
 
-  const enter = (tx: Tx, turn: TurnRow, parts: ReadonlyArray<PartRow>) => {
+  const enter = (turn: TurnRow, parts: ReadonlyArray<PartRow>) => {
     const last = parts.reduce((n, part) => Math.max(n, part.n), 0)
     const shown = toSnapshot(
       turn,
       parts.map(({ part }) => part)
     )
-    tx.after(() => hub.live.enter(shown, last + 1))
+    // At once, not after the batch: a steer in the same batch takes its part's number here, and its row is folded in.
+    hub.live.enter(shown, last + 1)
+  }
+
+  const leaveAll = (sessionId: string) => {
+    for (const { turnId } of hub.live.ofSession(sessionId)) hub.live.leave(sessionId, turnId)
   }
 
   /** Takes up the session's next turn: the one under way, or the head of the queue. */
   const takeUp = Effect.fn("Progress.takeUp")((sessionId: string) =>
-    room.commit<Option.Option<Held>, never>((tx) =>
-      Effect.gen(function* () {
-        const session = yield* Effect.option(living(tx, sessionId))
-        if (Option.isNone(session)) return Option.none()
-        const { activeTurn, activeState } = session.value
-        if (activeTurn !== null && activeState !== "running") return Option.none()
-        const row =
-          activeTurn === null ? yield* TurnsRepo.head(tx, sessionId) : yield* TurnsRepo.find(tx, sessionId, activeTurn)
-        if (row === undefined) return Option.none()
-        const turn = activeTurn === null ? yield* start(tx, row) : row
-        const parts = yield* TurnsRepo.parts(tx.query, sessionId, turn.turnId)
-        enter(tx, turn, parts)
-        return Option.some({ turn, session: session.value, parts })
-      })
-    )
+    room
+      .commit<Option.Option<Held>, never>((tx) =>
+        Effect.gen(function* () {
+          const session = yield* Effect.option(living(tx, sessionId))
+          if (Option.isNone(session)) return Option.none()
+          const { activeTurn, activeState } = session.value
+          if (activeTurn !== null && activeState !== "running") return Option.none()
+          const row =
+            activeTurn === null
+              ? yield* TurnsRepo.head(tx, sessionId)
+              : yield* TurnsRepo.find(tx, sessionId, activeTurn)
+          if (row === undefined) return Option.none()
+          const turn = activeTurn === null ? yield* start(tx, row) : row
+          const parts = yield* TurnsRepo.parts(tx.query, sessionId, turn.turnId)
+          enter(turn, parts)
+          return Option.some({ turn, session: session.value, parts })
+        })
+      )
+      .pipe(Effect.onError(() => Effect.sync(() => leaveAll(sessionId))))
   )
 
   /** After a crash, before anybody is served: what ran is closed, or made ready to go on. */

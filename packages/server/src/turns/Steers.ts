@@ -3,12 +3,13 @@ import { Context, Effect, Layer } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
-import { steerConflict, turnNotActive, turnNotFound, turnNotSteerable } from "../sessions/refusals.ts"
+import { steerConflict, tooLong, turnNotActive, turnNotFound, turnNotSteerable } from "../sessions/refusals.ts"
 import { living } from "../sessions/Sessions.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Bell } from "./Bell.ts"
 import { toParts } from "./content.ts"
 import { takesSteers } from "./decide.ts"
+import { fitsRow } from "./record.ts"
 import { addSteer } from "./steer.ts"
 import { TurnsRepo } from "./TurnsRepo.ts"
 
@@ -26,6 +27,7 @@ const make = Effect.gen(function* () {
     actor: Actor
   ) {
     const parts = toParts(content)
+    if (!fitsRow(parts)) return yield* tooLong()
     const hash = requestHash({ content: parts })
     return yield* room.commit((tx) =>
       Effect.gen(function* () {

@@ -191,8 +191,11 @@ const make = Effect.gen(function* () {
     page: { readonly after?: string | undefined; readonly limit: number }
   ) {
     yield* sessions.row(sessionId)
+    const place = page.after === undefined ? undefined : yield* repo.find(sessionId, page.after)
+    if (page.after !== undefined && place === undefined) return yield* unknownPlace()
     const rows = yield* repo.queue(sessionId)
-    const from = page.after === undefined ? 0 : rows.findIndex((row) => row.turnId === page.after) + 1
+    // One that started or was withdrawn keeps its place.
+    const from = place === undefined ? 0 : rows.filter((row) => row.rank <= place.rank).length
     const shown = rows.slice(from, from + page.limit)
     return {
       queue: shown.map((row, index) => ({

@@ -54,6 +54,9 @@ const promptFor = (row: TurnRow, first: boolean): Pick<TurnChange, "prompt"> => 
   return bytes <= (first ? ROW_BYTES : PROMPT_REPEATED_MAX) ? { prompt: toSnapshot(row, []).prompt } : {}
 }
 
+/** Whether one row could carry this beside the rest of its turn. */
+export const fitsRow = (value: unknown): boolean => Buffer.byteLength(JSON.stringify(value)) <= ROW_BYTES
+
 /** Parts in groups that each fit one row. */
 const groups = (parts: ReadonlyArray<TurnPart>): ReadonlyArray<ReadonlyArray<TurnPart>> => {
   const found: Array<Array<TurnPart>> = [[]]
@@ -100,8 +103,12 @@ export const record = (tx: Tx, change: Change): Effect.Effect<TurnRow, SqlError.
     for (const [type, fields] of facts) yield* append(`turn.${type}`, fields)
     for (const [index, changed] of snapshots.entries()) {
       const last = index === snapshots.length - 1
-      const { prompt: _, ...snapshot } = toSnapshot({ ...turn, revision: revision + 1 }, changed)
-      const shown: TurnChange = { ...snapshot, ...promptFor(turn, tellPrompt && index === 0) }
+      const { prompt: _, finalText, ...snapshot } = toSnapshot({ ...turn, revision: revision + 1 }, changed)
+      const shown: TurnChange = {
+        ...snapshot,
+        ...(finalText !== undefined && fitsRow([finalText, changed]) ? { finalText } : {}),
+        ...promptFor(turn, tellPrompt && index === 0)
+      }
       yield* append(last && turn.state !== "steered" && isTerminal(turn.state) ? "turn.terminal" : "turn.snapshot", {
         turn: shown
       })
