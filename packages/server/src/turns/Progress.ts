@@ -13,6 +13,7 @@ import { type Ending, settle } from "./settle.ts"
 import { growingParts, takeSteers } from "./steer.ts"
 import {
   cancelOf,
+  isSpent,
   type Outcome,
   outcomeOf,
   type PartRow,
@@ -145,7 +146,9 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const steers = (held: TurnRow) => own(held, takeSteers)
+  /** A turn at its last generation takes none: nobody would answer them, and a prompt goes on as a turn of its own. */
+  const steers = (held: TurnRow) =>
+    own(held, (tx, turn) => (isSpent(turn) ? Effect.succeed(turn) : takeSteers(tx, turn)))
 
   /**
    * The whole answer, its usage and its planned calls, before any call is judged. One without calls ends the turn in the
@@ -247,7 +250,7 @@ const end = (tx: Tx, turn: TurnRow, ending: Ending) =>
       const { stopReason } = asked
       return yield* settle(tx, turn, { state: "cancelled", stopReason, grown: ending.grown ?? [] })
     }
-    if (ending.stopReason === "end") {
+    if (ending.stopReason === "end" && !isSpent(turn)) {
       const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)
       if (pending.length > 0) return "steered" as const
     }

@@ -1,17 +1,18 @@
-import type {
-  Actor,
-  Prompt,
-  PromptPart,
-  SessionId,
-  SessionTurnState,
-  StopReason,
-  TurnId,
-  TurnMode,
-  TurnOptions,
-  TurnPart,
-  TurnSnapshot,
-  TurnStep,
-  Usage
+import {
+  type Actor,
+  MAX_STEPS_DEFAULT,
+  type Prompt,
+  type PromptPart,
+  type SessionId,
+  type SessionTurnState,
+  type StopReason,
+  type TurnId,
+  type TurnMode,
+  type TurnOptions,
+  type TurnPart,
+  type TurnSnapshot,
+  type TurnStep,
+  type Usage
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import type { Tx } from "../log/Commit.ts"
@@ -112,6 +113,9 @@ const toPart = ({ n, step, open, body, growth }: StoredPart): PartRow => {
 export const outcomeOf = (row: TurnRow): Outcome => fromColumn<Outcome>(row.outcome)
 export const promptOf = (row: TurnRow): Prompt => fromColumn<Prompt>(row.prompt)
 export const optionsOf = (row: TurnRow): TurnOptions => fromColumn<TurnOptions>(row.options)
+/** A turn that has had all the generations it may have. */
+export const isSpent = (row: TurnRow): boolean =>
+  outcomeOf(row).steps.length >= (optionsOf(row).maxSteps ?? MAX_STEPS_DEFAULT)
 export const cancelOf = (row: TurnRow): CancelMark | undefined =>
   row.cancel === null ? undefined : fromColumn<CancelMark>(row.cancel)
 export const actorOf = (row: TurnRow): Actor | undefined =>

@@ -54,3 +54,15 @@ it("a fork may end at a prompt that joined another turn, and at one that never r
   expect(await forked("f3", { through: { turnId: "never" } })).toEqual(["before", "run"])
   expect(await forked("f4", { turnId: "never" })).toEqual(["before", "run"])
 })
+
+it("a prompt that joined a turn at its last generation is answered in a turn of its own", async () => {
+  const { get, put } = wire(server, "spent")
+  await put("/sessions/s", anyCommand)
+  const prompt = { content: 'use shell {"command":"sleep 1"}', options: { maxSteps: 1 } }
+  await put("/sessions/s/turns/run", prompt)
+  const steered = await put("/sessions/s/turns/joined", { content: "answer me", whenBusy: "steer" })
+  expect(steered.body.disposition).toBe("steered")
+  expect((await put("/sessions/s/turns/run?waitMillis=20000", prompt)).body.stopReason).toBe("max_steps")
+  await put("/sessions/s/turns/last?waitMillis=20000", { content: "last" })
+  expect((await get("/sessions/s/turns/joined")).body).toMatchObject({ turnId: "joined", finalText: "answer me" })
+})
