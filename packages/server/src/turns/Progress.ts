@@ -230,11 +230,14 @@ const make = Effect.gen(function* () {
     )
 
   const notice = (held: TurnRow, code: string, message: string) =>
-    own(held, (tx, turn) => {
-      const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
-      const row: PartRow = { n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, code, message } }
-      return record(tx, { from: turn, turn, parts: [...growingParts(hub, turn), row] })
-    })
+    own(held, (tx, turn) =>
+      Effect.gen(function* () {
+        const growing = yield* growingParts(tx, hub, turn)
+        const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
+        const row: PartRow = { n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, code, message } }
+        return yield* record(tx, { from: turn, turn, parts: [...growing, row] })
+      })
+    )
 
   /** As `end` says, on the runner's own turn. */
   const finish = (held: TurnRow, ending: Ending) => own(held, (tx, turn) => end(tx, turn, ending))

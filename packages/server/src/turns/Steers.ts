@@ -41,10 +41,9 @@ const make = Effect.gen(function* () {
           cursor,
           disposition
         })
-        const known = yield* TurnsRepo.findSteer(tx, sessionId, entryId)
+        const known = yield* TurnsRepo.findSteer(tx, sessionId, { entryId, alias: 0 })
         if (known !== undefined) {
-          if (known.requestHash !== hash || known.turnId !== turnId || known.alias === 1)
-            return yield* steerConflict(entryId)
+          if (known.requestHash !== hash || known.turnId !== turnId) return yield* steerConflict(entryId)
           return receipt(known.acceptedCursor, "deduplicated")
         }
         if ((yield* HistoryRepo.find(tx, sessionId, entryId)) !== undefined) return yield* steerConflict(entryId)

@@ -36,9 +36,9 @@ const make = Effect.gen(function* () {
   /** Takes a steered prompt back before it was taken: it ends as a turn of its own that never ran. */
   const withdrawAlias = (tx: Tx, alias: TurnRow, actor: Actor) =>
     Effect.gen(function* () {
-      const steer = yield* TurnsRepo.findSteer(tx, alias.sessionId, alias.turnId)
+      const steer = yield* TurnsRepo.findSteer(tx, alias.sessionId, { entryId: alias.turnId, alias: 1 })
       if (steer?.state !== "pending") return yield* notQueued(alias.turnId)
-      yield* TurnsRepo.settleSteer(tx, alias.sessionId, alias.turnId, "dropped")
+      yield* TurnsRepo.settleSteer(tx, alias.sessionId, steer, "dropped")
       yield* settle(tx, { ...alias, joined: null }, { state: "cancelled", stopReason: "cancelled", actor })
       return { stopping: false, turnId: alias.turnId }
     })
