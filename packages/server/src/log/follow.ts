@@ -28,16 +28,16 @@ export interface Source {
   readonly prepare: (frames: ReadonlyArray<Frame>) => Effect.Effect<ReadonlyArray<string> | undefined>
   /** The last frame as this reader gets it. */
   readonly finish: (frame: Frame) => Effect.Effect<string>
-  /** The frame that ends a stream whose end lies at or before a position. */
-  readonly ended: (position: number) => Effect.Effect<string | undefined>
+  /** The frame that ends a stream whose end lies at or before a position; `after` is where its reader began. */
+  readonly ended: (position: number, after: number | undefined) => Effect.Effect<string | undefined>
 }
 
 const encode = (texts: ReadonlyArray<string>): Uint8Array => Buffer.from(texts.join(""))
 
-/** Waits until the channel has a frame of this sequence. */
+/** Waits until the channel shows the frame of this sequence. */
 const news = (channel: Channel, sequence: number) =>
   Effect.async<void>((resume) => {
-    if (channel.head > sequence) return resume(Effect.void)
+    if (channel.shown > sequence) return resume(Effect.void)
     const wake = channel.wait(() => resume(Effect.void))
     return Effect.sync(wake)
   })
@@ -69,7 +69,7 @@ export const follow = (source: Source, after: number | undefined, sink: Sink): E
           if (joined === ENDED) return
           at = joined.position
           join = undefined
-          const ended = yield* source.ended(joined.position)
+          const ended = yield* source.ended(joined.position, after)
           if (ended !== undefined) return yield* sink.write(encode([ended]))
           const left = yield* live(source, channel, sink, joined)
           if (left === ENDED) return
