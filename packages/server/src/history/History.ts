@@ -13,6 +13,7 @@ import { mismatch, tooLong, unknownPlace } from "../sessions/refusals.ts"
 import { living, Sessions } from "../sessions/Sessions.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
+import { cutPage } from "../storage/paging.ts"
 import { HistoryRepo, type StoredEntry } from "./HistoryRepo.ts"
 
 const shown = ({ ord: _, provider: __, ...entry }: StoredEntry): HistoryEntry => entry
@@ -29,8 +30,8 @@ const make = Effect.gen(function* () {
     yield* sessions.row(sessionId)
     const place = after === undefined ? 0 : yield* repo.ordOf(sessionId, after)
     if (place === undefined) return yield* unknownPlace()
-    const entries = (yield* repo.page(sessionId, place, limit)).map(shown)
-    return { entries, next: entries.length < limit ? null : (entries.at(-1)?.entryId ?? null) }
+    const cut = cutPage(yield* repo.page(sessionId, place, limit + 1), limit, (entry) => entry.entryId)
+    return { entries: cut.page.map(shown), next: cut.next }
   })
 
   /** Adds to a conversation without a turn. Behind a running turn it takes its place when that has ended. */

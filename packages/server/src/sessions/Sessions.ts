@@ -15,6 +15,7 @@ import { Models } from "../models/Models.ts"
 import { validateLayer } from "../permissions/policy.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
+import { cutPage } from "../storage/paging.ts"
 import { resolveWorkdir } from "../workspace/paths.ts"
 import { mismatch, sessionDeleted, sessionNotFound, tooLong, unknownPlace } from "./refusals.ts"
 import {
@@ -131,9 +132,9 @@ const make = Effect.gen(function* () {
   ) {
     const place = page.after === undefined ? undefined : yield* repo.find(page.after)
     if (page.after !== undefined && place === undefined) return yield* unknownPlace()
-    const rows = yield* repo.list(filter, place?.ord ?? 0, page.limit)
-    const sessions = yield* Effect.forEach(rows, shown)
-    const result: SessionPage = { sessions, next: rows.length < page.limit ? null : (rows.at(-1)?.sessionId ?? null) }
+    const rows = yield* repo.list(filter, place?.ord ?? 0, page.limit + 1)
+    const cut = cutPage(rows, page.limit, (row) => row.sessionId)
+    const result: SessionPage = { sessions: yield* Effect.forEach(cut.page, shown), next: cut.next }
     return result
   })
 

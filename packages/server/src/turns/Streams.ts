@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
     },
     prepare: () => nothing,
     finish: (frame) => (frame.last === undefined ? asItIs(frame) : terminal(frame.last, true)),
-    ended: (position) =>
+    ended: (position, after) =>
       Effect.gen(function* () {
         const row = yield* turnRows.find(sessionId, turnId)
         // Deleted while this reader was behind: there is nothing left to tell.
@@ -154,7 +154,9 @@ const make = Effect.gen(function* () {
         const { acceptedCursor: cursor, attempt, revision, settledAt } = row
         const at = toTimestamp(settledAt)
         const turn = fitting(yield* turns.whole(row))
-        return plainFrame("turn.terminal", { sessionId, cursor, at, turnId, revision, attempt, turn })
+        const fields = { sessionId, cursor, at, turnId, revision, attempt, turn }
+        // A copied turn has no rows to replay: a reader from before its end gets its end as the row it would have been.
+        return plainFrame("turn.terminal", fields, after !== undefined && after < revision ? revision : undefined)
       })
   })
 

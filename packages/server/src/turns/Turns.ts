@@ -12,6 +12,7 @@ import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { notQueued, turnNotFound, unknownPlace } from "../sessions/refusals.ts"
 import { living, Sessions } from "../sessions/Sessions.ts"
+import { cutPage } from "../storage/paging.ts"
 import { Bell } from "./Bell.ts"
 import { markCancelled } from "./cancel.ts"
 import { toParts } from "./content.ts"
@@ -180,10 +181,11 @@ const make = Effect.gen(function* () {
     const place = named === undefined ? undefined : yield* repo.find(sessionId, named)
     if (named !== undefined && place === undefined) return yield* unknownPlace()
     const seq = place?.seq ?? 0
-    const rows = yield* repo.page(sessionId, page.before === undefined ? { after: seq } : { before: seq }, page.limit)
-    const turns = yield* Effect.forEach(rows, whole)
-    const edge = page.before === undefined ? rows.at(-1) : rows.at(0)
-    return { turns, next: rows.length < page.limit ? null : (edge?.turnId ?? null) }
+    const direction = page.before === undefined ? "after" : "before"
+    const from = page.before === undefined ? { after: seq } : { before: seq }
+    const rows = yield* repo.page(sessionId, from, page.limit + 1)
+    const cut = cutPage(rows, page.limit, (row) => row.turnId, direction)
+    return { turns: yield* Effect.forEach(cut.page, whole), next: cut.next }
   })
 
   const queue = Effect.fn("Turns.queue")(function* (
