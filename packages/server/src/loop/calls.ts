@@ -10,12 +10,12 @@ import {
   type ToolTurnPart
 } from "@harness/protocol"
 import { Clock, Effect, Either, Option } from "effect"
-import { ulid } from "ulid"
 import { Hub } from "../log/Hub.ts"
 import { generalLayer, modeAllows, policyAllows } from "../permissions/policy.ts"
 import { GENERAL_RULES, judge } from "../permissions/rules.ts"
 import { configurationOf, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Home } from "../storage/Home.ts"
+import { mint } from "../storage/mint.ts"
 import { errorResult, notFound } from "../tools/results.ts"
 import type { Tool, ToolContext } from "../tools/Tool.ts"
 import { Tools } from "../tools/Tools.ts"
@@ -57,7 +57,7 @@ export const plan = (held: Held, raw: ReadonlyArray<RawCall>, step: number, cut:
     const now = yield* Clock.currentTimeMillis
     return raw.map(({ name, argumentsText }, index): ((n: number) => Planned) => {
       const { sessionId, turnId } = held.turn
-      const callId = CallId.make(`call_${ulid(now)}`)
+      const callId = CallId.make(`call_${mint(now)}`)
       const args =
         cut && index === raw.length - 1
           ? Either.left(cutOff)

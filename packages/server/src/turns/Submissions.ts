@@ -148,11 +148,11 @@ const make = Effect.gen(function* () {
             ? yield* sessionNotFound(sessionId)
             : yield* establish(tx, home.server, { ...prepared.session, sessionId }, actor))
         const row = newTurn(tx, session, turnId, request, prepared, actor)
-        yield* tx.query("UPDATE session SET next_seq = next_seq + 1, turns = turns + 1 WHERE session_id = ?", [
-          sessionId
-        ])
         const ignored = prepared.ignored.length === 0 ? {} : { ignored: prepared.ignored }
         if (admission._tag === "Steered") {
+          yield* tx.query("UPDATE session SET next_seq = next_seq + 1, turns = turns + 1 WHERE session_id = ?", [
+            sessionId
+          ])
           const cursor = yield* addSteer(tx, hub, admission.into, {
             entryId: turnId,
             content: toParts(request.content),
