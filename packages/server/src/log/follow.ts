@@ -32,6 +32,14 @@ export interface Source {
   readonly ended: (position: number, after: number | undefined) => Effect.Effect<string | undefined>
 }
 
+/** What is written at once of a page: a row may be long, and what waits in a socket is kept beside it. */
+const WRITE_BYTES = 65_536
+
+const writePage = (sink: Sink, bytes: Uint8Array): Effect.Effect<void, SinkClosed> =>
+  Effect.gen(function* () {
+    for (let at = 0; at < bytes.length; at += WRITE_BYTES) yield* sink.write(bytes.subarray(at, at + WRITE_BYTES))
+  })
+
 const encode = (texts: ReadonlyArray<string>): Uint8Array => Buffer.from(texts.join(""))
 
 /** Waits until the channel shows the frame of this sequence. */
@@ -92,29 +100,33 @@ const open = (source: Source, channel: Channel, sink: Sink): Effect.Effect<Join,
     }
   })
 
+/** A page of the log as bytes for one reader. Nothing else of it is kept while they wait for room. */
+const pageOf = (source: Source, at: number, upTo: number) =>
+  Effect.gen(function* () {
+    const frames = yield* source.page(at, upTo)
+    const last = frames.find((frame) => frame.last !== undefined)
+    const before = last === undefined ? frames : frames.slice(0, frames.indexOf(last))
+    const texts = (yield* source.prepare(before)) ?? before.map((frame) => frame.text)
+    return { bytes: encode(texts), at: frames.at(-1)?.position ?? upTo, last }
+  })
+
 /** Reads the log up to where the ring takes over. */
 const catchUp = (source: Source, channel: Channel, sink: Sink, from: number) =>
   Effect.gen(function* () {
     let at = from
     for (;;) {
       const join = { sequence: channel.head, position: channel.position }
-      const growing = source.growing(join.position)
-      while (at < join.position) {
-        const frames = yield* source.page(at, join.position)
-        const last = frames.find((frame) => frame.last !== undefined)
-        const before = last === undefined ? frames : frames.slice(0, frames.indexOf(last))
-        if (before.length > 0) {
-          yield* sink.write(encode((yield* source.prepare(before)) ?? before.map((frame) => frame.text)))
-        }
-        if (last !== undefined) {
-          yield* sink.write(encode([yield* source.finish(last)]))
-          return ENDED
-        }
-        at = frames.at(-1)?.position ?? join.position
+      if (at >= join.position) {
+        yield* sink.write(encode([...source.growing(join.position), source.cursor(join.position)]))
+        return join
       }
-      if (join.sequence < channel.tail) continue
-      yield* sink.write(encode([...growing, source.cursor(join.position)]))
-      return join
+      const page = yield* pageOf(source, at, join.position)
+      yield* writePage(sink, page.bytes)
+      if (page.last !== undefined) {
+        yield* sink.write(encode([yield* source.finish(page.last)]))
+        return ENDED
+      }
+      at = page.at
     }
   })
 

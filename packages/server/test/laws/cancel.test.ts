@@ -156,14 +156,15 @@ it("L5: deleted while it runs, a session ends its streams with a last word, its 
   ] as const) {
     expect(stream?.at(-1)).toMatchObject({ type: "turn.terminal", data: { turn: { turnId: id, state: "cancelled" } } })
   }
-  expect((await onServer).at(-1)?.data).toMatchObject({ sessionId: "deleted" })
+  const last = (await onServer).at(-1)
+  expect(last?.data).toMatchObject({ sessionId: "deleted" })
   expect([200, 404]).toContain((await waiting).status)
   await until(() => !alive(pid))
   for (const path of ["", "/events", "/turns", "/turns/t", "/turns/t/events", "/history", "/status", "/queue"]) {
     expect(await get(`${home}${path}`), path).toMatchObject({ status: 404, body: { code: "session.not_found" } })
   }
   expect(await send("DELETE", `/servers/default${home}`)).toMatchObject({ status: 200, body: gone.body })
-  const again = await readUntil(events("/events?afterServerCursor=0"), ({ type }) => type === "server.cursor")
+  const again = await readUntil(events("/events?afterServerCursor=0"), ({ id }) => id === last?.id)
   const rest = again.filter(({ data }) => data.sessionId === "deleted" && data.replayed !== true)
   expect(rest.map(({ type }) => type)).toEqual(["session.deleted"])
   const { sessions } = (await get("/sessions")).body
