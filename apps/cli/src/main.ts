@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import * as nodeModule from "node:module"
 import { homedir } from "node:os"
+import { keepYoungSmall } from "./memory.ts"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -12,5 +13,6 @@ if ("enableCompileCache" in nodeModule && typeof nodeModule.enableCompileCache =
   nodeModule.enableCompileCache()
 }
 
+keepYoungSmall()
 const { start } = await import("./process.ts")
 await start({ env: process.env, home: homedir() })

@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { type Actor, ServerName, SessionId, TurnId } from "@harness/protocol"
+import { Agents } from "@harness/server/agents/Agents"
 import { HistoryRepo } from "@harness/server/history/HistoryRepo"
 import { CommitRoom } from "@harness/server/log/Commit"
 import { Hub } from "@harness/server/log/Hub"
@@ -36,6 +37,7 @@ const storage = Layer.mergeAll(
   Database.layer(join(folder, "ours.db"), "full"),
   Hub.layer(ServerName.make("default")),
   Bell.layer,
+  Agents.layerAt({ root: folder, data: folder }),
   Models.layer.pipe(Layer.provide(Layer.succeed(ProviderSettings, { custom: [] })))
 )
 const tables = Layer.mergeAll(LogRepo.layer, SessionsRepo.layer, TurnsRepo.layer, HistoryRepo.layer)

@@ -16,30 +16,57 @@ const withoutNull = (request: HttpClientRequest.HttpClientRequest): HttpClientRe
     ? HttpClientRequest.setBody(request, HttpBody.empty)
     : request
 
-/** Every endpoint, as the protocol's HttpApi makes it. What is no success fails as a Fault. */
-const make = (connection: Connection) =>
-  Effect.gen(function* () {
-    const client = yield* HttpClient.HttpClient
-    return yield* HttpApiClient.makeWith(HarnessApi, {
-      baseUrl: connection.baseUrl,
-      httpClient: client.pipe(
-        // A traceparent header is none that a server allows a browser's page to send.
-        HttpClient.withTracerPropagation(false),
-        HttpClient.mapRequest((request) => withoutNull(HttpClientRequest.setHeaders(request, connection.headers))),
-        HttpClient.transformResponse(
-          Effect.flatMap((response) =>
-            response.status >= 200 && response.status < 300
-              ? Effect.succeed(response)
-              : Effect.flatMap(response.text, (body) =>
-                  Effect.flatMap(refusal(response.status, body, response.headers["retry-after"]), Effect.fail)
-                )
-          )
-        )
-      )
-    })
-  }).pipe(Effect.provide(FetchHttpClient.layer), Effect.provideService(FetchHttpClient.Fetch, connection.fetch))
+const lazily = <A>(make: Effect.Effect<A>): (() => A) => {
+  let made: A | undefined
+  return () => {
+    made ??= Effect.runSync(make)
+    return made
+  }
+}
 
-export type Api = Effect.Effect.Success<ReturnType<typeof make>>
+/**
+ * The endpoints by group, as the protocol's HttpApi makes them: each group when somebody first wants it, for all of them
+ * together take longer than most programs need one. What is no success fails as a Fault.
+ */
+const make = (connection: Connection, client: HttpClient.HttpClient) => {
+  const httpClient = client.pipe(
+    // A traceparent header is none that a server allows a browser's page to send.
+    HttpClient.withTracerPropagation(false),
+    HttpClient.mapRequest((request) => withoutNull(HttpClientRequest.setHeaders(request, connection.headers))),
+    HttpClient.transformResponse(
+      Effect.flatMap((response) =>
+        response.status >= 200 && response.status < 300
+          ? Effect.succeed(response)
+          : Effect.flatMap(response.text, (body) =>
+              Effect.flatMap(refusal(response.status, body, response.headers["retry-after"]), Effect.fail)
+            )
+      )
+    )
+  )
+  const options = { httpClient, baseUrl: connection.baseUrl }
+  return {
+    agents: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "agents" })),
+    background: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "background" })),
+    calls: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "calls" })),
+    compactions: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "compactions" })),
+    conversation: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "conversation" })),
+    forks: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "forks" })),
+    health: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "health" })),
+    hooks: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "hooks" })),
+    permissions: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "permissions" })),
+    questions: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "questions" })),
+    queue: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "queue" })),
+    reload: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "reload" })),
+    runtime: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "runtime" })),
+    servers: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "servers" })),
+    sessions: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "sessions" })),
+    system: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "system" })),
+    turns: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "turns" })),
+    webhooks: lazily(HttpApiClient.group(HarnessApi, { ...options, group: "webhooks" }))
+  }
+}
+
+export type Api = ReturnType<typeof make>
 
 /** Runs one endpoint: in time, repeated where that is safe, with its failure in the words of ClientError. */
 export type Call = <A, E>(
@@ -50,8 +77,8 @@ export type Call = <A, E>(
 
 /** The endpoints, and the way to call them. */
 export const makeApi = (connection: Connection): Effect.Effect<{ readonly api: Api; readonly call: Call }> =>
-  Effect.map(make(connection), (api) => ({
-    api,
+  Effect.map(HttpClient.HttpClient, (client): { readonly api: Api; readonly call: Call } => ({
+    api: make(connection, client),
     call: (name, endpoint, { repeat = "safe", waitMillis = 0 } = {}) =>
       endpoint.pipe(
         Effect.mapError(toFault),
@@ -63,4 +90,4 @@ export const makeApi = (connection: Connection): Effect.Effect<{ readonly api: A
         Effect.mapError((fault) => fault.error),
         Effect.withSpan(`HarnessClient.${name}`)
       )
-  }))
+  })).pipe(Effect.provide(FetchHttpClient.layer), Effect.provideService(FetchHttpClient.Fetch, connection.fetch))

@@ -7,7 +7,7 @@ const urlParams = {}
 const input = parted(callPath, ResolveCallRequest)
 
 /** Calls that wait for somebody outside. */
-export const calls = ({ calls }: Api, call: Call) => ({
+export const calls = (api: Api, call: Call) => ({
   /**
    * Gives a waiting call its result, or (`action: "execute"`) lets a held one run. The first settlement counts; after a lost
    * connection `resolved: false` may also mean that this very request settled it.
@@ -17,8 +17,8 @@ export const calls = ({ calls }: Api, call: Call) => ({
       call(
         "calls.resolve",
         rest.action === "execute"
-          ? calls.resolveCall({ path, urlParams, payload: rest })
-          : calls.resolveCall({ path, urlParams, payload: rest })
+          ? api.calls().resolveCall({ path, urlParams, payload: rest })
+          : api.calls().resolveCall({ path, urlParams, payload: rest })
       )
     )
 })

@@ -22,24 +22,24 @@ const inputs = {
 }
 
 /** Summaries that stand for the head of a history. */
-export const compactions = ({ compactions }: Api, call: Call) => ({
+export const compactions = (api: Api, call: Call) => ({
   /** Asks for one; it starts between turns. The same again names the same compaction. */
   submit: (input: CompactionAt & typeof SubmitContextCompactionRequest.Encoded) =>
     Effect.flatMap(inputs.submit(input), ({ path, rest }) =>
-      call("compactions.submit", compactions.submitCompaction({ path, urlParams, payload: rest }))
+      call("compactions.submit", api.compactions().submitCompaction({ path, urlParams, payload: rest }))
     ),
   get: (input: CompactionAt) =>
     Effect.flatMap(inputs.at(input), ({ path }) =>
-      call("compactions.get", compactions.getCompaction({ path, urlParams }))
+      call("compactions.get", api.compactions().getCompaction({ path, urlParams }))
     ),
   /** One page, oldest first. */
   list: (input: ListCompactions) =>
     Effect.flatMap(inputs.list(input), ({ path, rest }) =>
-      call("compactions.list", compactions.listCompactions({ path, urlParams: rest }))
+      call("compactions.list", api.compactions().listCompactions({ path, urlParams: rest }))
     ),
   /** Stops one that has not ended; the history stays as it was. */
   cancel: (input: CompactionAt & typeof CancelContextCompactionRequest.Encoded) =>
     Effect.flatMap(inputs.at(input), ({ path, rest }) =>
-      call("compactions.cancel", compactions.cancelCompaction({ path, urlParams, payload: rest }))
+      call("compactions.cancel", api.compactions().cancelCompaction({ path, urlParams, payload: rest }))
     )
 })

@@ -26,39 +26,41 @@ const repeatOf = ({ secret }: { readonly secret?: string | undefined }): Repeat 
   secret === undefined ? "unaccepted" : "safe"
 
 /** Others who have a say at five points of a turn. */
-export const hooks = ({ hooks }: Api, call: Call) => ({
+export const hooks = (api: Api, call: Call) => ({
   /** One page of a server's hooks, by id, without their secrets. */
   list: (input: ServerAt & PageQueryValue) =>
-    Effect.flatMap(page(input), ({ path, rest }) => call("hooks.list", hooks.listHooks({ path, urlParams: rest }))),
+    Effect.flatMap(page(input), ({ path, rest }) =>
+      call("hooks.list", api.hooks().listHooks({ path, urlParams: rest }))
+    ),
   /** Sets one, or replaces it. A secret that was minted is in the answer this one time. */
   put: (input: HookAt & typeof PutHookRequest.Encoded) =>
     Effect.flatMap(inputs.putHook(input), ({ path, rest }) =>
-      call("hooks.put", hooks.putHook({ path, urlParams, payload: rest }), { repeat: repeatOf(rest) })
+      call("hooks.put", api.hooks().putHook({ path, urlParams, payload: rest }), { repeat: repeatOf(rest) })
     ),
   delete: (input: HookAt) =>
-    Effect.flatMap(inputs.hook(input), ({ path }) => call("hooks.delete", hooks.deleteHook({ path, urlParams })))
+    Effect.flatMap(inputs.hook(input), ({ path }) => call("hooks.delete", api.hooks().deleteHook({ path, urlParams })))
 })
 
 /** Who is told when turns start and end. */
-export const webhooks = ({ webhooks }: Api, call: Call) => ({
+export const webhooks = (api: Api, call: Call) => ({
   /** One page of a server's webhooks, by id, without their secrets. */
   list: (input: ServerAt & PageQueryValue) =>
     Effect.flatMap(page(input), ({ path, rest }) =>
-      call("webhooks.list", webhooks.listWebhooks({ path, urlParams: rest }))
+      call("webhooks.list", api.webhooks().listWebhooks({ path, urlParams: rest }))
     ),
   /** Sets one, or replaces it. A secret that was minted is in the answer this one time. */
   put: (input: WebhookAt & typeof PutWebhookRequest.Encoded) =>
     Effect.flatMap(inputs.putWebhook(input), ({ path, rest }) =>
-      call("webhooks.put", webhooks.putWebhook({ path, urlParams, payload: rest }), { repeat: repeatOf(rest) })
+      call("webhooks.put", api.webhooks().putWebhook({ path, urlParams, payload: rest }), { repeat: repeatOf(rest) })
     ),
   delete: (input: WebhookAt) =>
     Effect.flatMap(inputs.webhook(input), ({ path }) =>
-      call("webhooks.delete", webhooks.deleteWebhook({ path, urlParams }))
+      call("webhooks.delete", api.webhooks().deleteWebhook({ path, urlParams }))
     ),
   /** Delivers once more what happened after a position. Not repeated once it may have arrived. */
   redeliver: (input: WebhookAt & typeof RedeliverWebhookRequest.Encoded) =>
     Effect.flatMap(inputs.redeliver(input), ({ path, rest }) =>
-      call("webhooks.redeliver", webhooks.redeliverWebhook({ path, urlParams, payload: rest }), {
+      call("webhooks.redeliver", api.webhooks().redeliverWebhook({ path, urlParams, payload: rest }), {
         repeat: "unaccepted"
       })
     )

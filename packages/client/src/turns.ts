@@ -55,12 +55,14 @@ const unexpected = Effect.suspend(
 )
 
 /** Turns: submitted, read, steered, stopped. */
-export const turns = ({ turns }: Api, call: Call) => {
+export const turns = (api: Api, call: Call) => {
   const put = (input: SubmitPrompt, waitMillis?: number) =>
     Effect.flatMap(inputs.submit(input), ({ path, rest: payload }) =>
       waitMillis === undefined
-        ? call("turns.submit", turns.submitPrompt({ path, urlParams, payload }))
-        : call("turns.submitAndWait", turns.submitPrompt({ path, urlParams: { waitMillis }, payload }), { waitMillis })
+        ? call("turns.submit", api.turns().submitPrompt({ path, urlParams, payload }))
+        : call("turns.submitAndWait", api.turns().submitPrompt({ path, urlParams: { waitMillis }, payload }), {
+            waitMillis
+          })
     )
   const submit = (input: SubmitPrompt) =>
     Effect.flatMap(put(input), (answer) => ("disposition" in answer ? Effect.succeed(answer) : unexpected))
@@ -70,16 +72,16 @@ export const turns = ({ turns }: Api, call: Call) => {
   // A server that shuts down answers early; the one that comes after it is asked again.
   const waitUntil = (
     input: SubmitPrompt,
-    deadline: number
+    deadline: number,
+    left: number
   ): Effect.Effect<TurnSnapshot | TurnWaitTimedOutResponseValue, ClientError> =>
     Effect.gen(function* () {
-      const left = deadline - (yield* Clock.currentTimeMillis)
       const turn = yield* waitOnce(input, Math.min(Math.max(0, left), WAIT_AT_ONCE))
       if (!("timedOut" in turn)) return turn
       const rest = deadline - (yield* Clock.currentTimeMillis)
       if (rest <= 0) return turn
       yield* Effect.sleep(Math.min(rest, ASK_AGAIN_AFTER))
-      return yield* waitUntil(input, deadline)
+      return yield* waitUntil(input, deadline, deadline - (yield* Clock.currentTimeMillis))
     })
 
   return {
@@ -88,43 +90,43 @@ export const turns = ({ turns }: Api, call: Call) => {
     /** The same, and waits for the turn's end; `timedOut` is in the answer when that took longer. */
     submitAndWait: ({ waitMillis: millis, ...input }: SubmitPrompt & { readonly waitMillis: number }) =>
       Effect.flatMap(waitMillis(millis), (wait) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => waitUntil(input, now + wait))
+        Effect.flatMap(Clock.currentTimeMillis, (now) => waitUntil(input, now + wait, wait))
       ),
     get: (input: TurnAt) =>
-      Effect.flatMap(at(input), ({ path }) => call("turns.get", turns.getTurn({ path, urlParams }))),
+      Effect.flatMap(at(input), ({ path }) => call("turns.get", api.turns().getTurn({ path, urlParams }))),
     /** One page, oldest first. */
     list: (input: ListTurns) =>
       Effect.flatMap(inputs.list(input), ({ path, rest }) =>
-        call("turns.list", turns.listTurns({ path, urlParams: rest }))
+        call("turns.list", api.turns().listTurns({ path, urlParams: rest }))
       ),
     /** Asks a turn to stop; answers at once, however often. */
     cancel: (input: TurnAt & typeof CancelTurnRequest.Encoded) =>
       Effect.flatMap(at(input), ({ path, rest }) =>
-        call("turns.cancel", turns.cancelTurn({ path, urlParams, payload: rest }))
+        call("turns.cancel", api.turns().cancelTurn({ path, urlParams, payload: rest }))
       ),
     /** Says something to exactly this turn before its next step. */
     steer: (input: SteerAt & typeof SteerTurnRequest.Encoded) =>
       Effect.flatMap(inputs.steer(input), ({ path, rest }) =>
-        call("turns.steer", turns.steerTurn({ path, urlParams, payload: rest }))
+        call("turns.steer", api.turns().steerTurn({ path, urlParams, payload: rest }))
       )
   }
 }
 
 /** Turns accepted and not yet started. */
-export const queue = ({ queue }: Api, call: Call) => ({
+export const queue = (api: Api, call: Call) => ({
   /** One page, in the order they will run. */
   list: (input: SessionAt & PageQueryValue) =>
     Effect.flatMap(inputs.queue(input), ({ path, rest }) =>
-      call("queue.list", queue.listQueue({ path, urlParams: rest }))
+      call("queue.list", api.queue().listQueue({ path, urlParams: rest }))
     ),
   /** Lets a queued turn say something else. */
   edit: (input: TurnAt & typeof EditQueuedTurnRequest.Encoded) =>
     Effect.flatMap(inputs.edit(input), ({ path, rest }) =>
-      call("queue.edit", queue.editQueuedTurn({ path, urlParams, payload: rest }))
+      call("queue.edit", api.queue().editQueuedTurn({ path, urlParams, payload: rest }))
     ),
   /** Cancels a turn that has not started. */
   withdraw: (input: TurnAt & typeof CancelTurnRequest.Encoded) =>
     Effect.flatMap(at(input), ({ path, rest }) =>
-      call("queue.withdraw", queue.withdrawQueuedTurn({ path, urlParams, payload: rest }))
+      call("queue.withdraw", api.queue().withdrawQueuedTurn({ path, urlParams, payload: rest }))
     )
 })

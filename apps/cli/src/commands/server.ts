@@ -2,6 +2,7 @@ import { loadSettings, type SettingsFlags, startServer } from "@harness/server"
 import { Effect } from "effect"
 import type { Running } from "../command.ts"
 import { failed, misused } from "../failures.ts"
+import { letYoungGrow } from "../memory.ts"
 import { serverLines } from "../render/server.ts"
 import { Surroundings } from "../Surroundings.ts"
 
@@ -26,6 +27,7 @@ export const server = (flags: SettingsFlags): Running =>
         failed({ code: "code" in error ? error.code : "server.start", message: error.message })
       ),
       Effect.flatMap((running) => out.write(serverLines(running, pid, out.style))),
+      Effect.zipRight(Effect.sync(letYoungGrow)),
       Effect.zipRight(Effect.never)
     )
     yield* Effect.raceFirst(

@@ -11,10 +11,10 @@ import {
   ValidationError
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
-import { ulid } from "ulid"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { PermissionsRepo, type Settlement } from "../permissions/PermissionsRepo.ts"
 import { living, Sessions } from "../sessions/Sessions.ts"
+import { mint } from "../storage/mint.ts"
 import { errorResult } from "../tools/results.ts"
 import { Bell } from "../turns/Bell.ts"
 import { PendingRepo } from "../turns/PendingRepo.ts"
@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
   const grant = (tx: Tx, request: PermissionRequest, actor: Actor) =>
     Effect.gen(function* () {
       if (request.always.length === 0) return { alsoSettled: [] }
-      const grantId = GrantId.make(`grt_${ulid(tx.now)}`)
+      const grantId = GrantId.make(`grt_${mint(tx.now)}`)
       const { permission, sessionId, always } = request
       yield* PermissionsRepo.insertGrant(tx, sessionId, { grantId, permission, patterns: always, actor })
       const others = (yield* PermissionsRepo.openOf(tx, sessionId)).filter(

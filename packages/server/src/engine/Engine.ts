@@ -82,9 +82,8 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
           if (Option.isNone(held)) return false
           const stopped = yield* watch(here)(held.value.turn.turnId)
           yield* runner.run(held.value, stopped).pipe(
-            Effect.catchAllCause((cause) =>
-              Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : broken(held.value, cause)
-            ),
+            // Our own interruption passes this by; somebody else's is a defect like others.
+            Effect.catchAllCause((cause) => broken(held.value, cause)),
             Effect.ensuring(
               Effect.sync(() => {
                 here.running = undefined

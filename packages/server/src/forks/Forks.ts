@@ -17,7 +17,7 @@ import { establish, living } from "../sessions/Sessions.ts"
 import { configurationOf, type SessionRow, SessionsRepo, toSession } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
-import { TurnsRepo } from "../turns/TurnsRepo.ts"
+import { type TurnRow, TurnsRepo } from "../turns/TurnsRepo.ts"
 
 /** How far a copy goes: turns up to `seq`, appended entries up to the place `ord`. */
 interface Extent {
@@ -27,19 +27,29 @@ interface Extent {
 
 const EVERYTHING: Extent = { seq: Number.MAX_SAFE_INTEGER, ord: 2 ** 40 }
 
-const firstOrd = (tx: Tx, sessionId: string, turnId: string) =>
-  Effect.map(
-    tx.query<{ first: number | null; last: number | null }>(
+/** The places a turn's entries take. One that never ran stands behind everything of the turns before it. */
+const placesOf = (tx: Tx, turn: TurnRow) =>
+  Effect.gen(function* () {
+    const [own] = yield* tx.query<{ first: number | null; last: number | null }>(
       "SELECT min(ord) AS first, max(ord) AS last FROM entry WHERE session_id = ? AND turn_id = ?",
-      [sessionId, turnId]
-    ),
-    ([row]) => ({ first: row?.first ?? EVERYTHING.ord, last: row?.last ?? 0 })
-  )
+      [turn.sessionId, turn.turnId]
+    )
+    if (own?.first != null && own.last !== null) return { first: own.first, last: own.last }
+    const [before] = yield* tx.query<{ last: number }>(
+      "SELECT coalesce(max(e.ord), 0) AS last FROM entry e LEFT JOIN turn t ON t.session_id = e.session_id AND t.turn_id = e.turn_id " +
+        "WHERE e.session_id = ? AND e.ord < ? AND (t.seq < ? OR (e.turn_id IS NULL AND e.accepted_cursor < ?))",
+      [turn.sessionId, EVERYTHING.ord, turn.seq, turn.acceptedCursor]
+    )
+    const last = before?.last ?? 0
+    return { first: last + 1, last }
+  })
 
-/** A turn a boundary may name: known and settled. */
+/** A turn a boundary may name: known and settled. A prompt that joined another turn stands for that turn. */
 const settledTurn = (tx: Tx, sessionId: SessionId, turnId: TurnId) =>
   Effect.gen(function* () {
-    const turn = yield* TurnsRepo.find(tx, sessionId, turnId)
+    const named = yield* TurnsRepo.find(tx, sessionId, turnId)
+    const joined = named?.state === "steered" ? named.joined : null
+    const turn = joined === null ? named : yield* TurnsRepo.find(tx, sessionId, joined)
     if (turn === undefined) return yield* turnNotFound(turnId)
     if (turn.settledAt === null) return yield* busy(turnId)
     return turn
@@ -48,7 +58,7 @@ const settledTurn = (tx: Tx, sessionId: SessionId, turnId: TurnId) =>
 const throughTurn = (tx: Tx, sessionId: SessionId, turnId: TurnId) =>
   Effect.gen(function* () {
     const turn = yield* settledTurn(tx, sessionId, turnId)
-    const { last } = yield* firstOrd(tx, sessionId, turnId)
+    const { last } = yield* placesOf(tx, turn)
     return { seq: turn.seq, ord: last }
   })
 
@@ -60,7 +70,7 @@ const extentOf = (
   Effect.gen(function* () {
     if (turnId !== undefined) {
       const turn = yield* settledTurn(tx, sessionId, turnId)
-      const { first } = yield* firstOrd(tx, sessionId, turnId)
+      const { first } = yield* placesOf(tx, turn)
       return { seq: turn.seq - 1, ord: first - 1 }
     }
     if (through === undefined) return EVERYTHING

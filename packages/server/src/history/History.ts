@@ -8,10 +8,12 @@ import type {
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import { CommitRoom } from "../log/Commit.ts"
-import { mismatch, unknownPlace } from "../sessions/refusals.ts"
+import { fitsEvent } from "../log/fact.ts"
+import { mismatch, tooLong, unknownPlace } from "../sessions/refusals.ts"
 import { living, Sessions } from "../sessions/Sessions.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
+import { cutPage } from "../storage/paging.ts"
 import { HistoryRepo, type StoredEntry } from "./HistoryRepo.ts"
 
 const shown = ({ ord: _, provider: __, ...entry }: StoredEntry): HistoryEntry => entry
@@ -28,8 +30,8 @@ const make = Effect.gen(function* () {
     yield* sessions.row(sessionId)
     const place = after === undefined ? 0 : yield* repo.ordOf(sessionId, after)
     if (place === undefined) return yield* unknownPlace()
-    const entries = (yield* repo.page(sessionId, place, limit)).map(shown)
-    return { entries, next: entries.length < limit ? null : (entries.at(-1)?.entryId ?? null) }
+    const cut = cutPage(yield* repo.page(sessionId, place, limit + 1), limit, (entry) => entry.entryId)
+    return { entries: cut.page.map(shown), next: cut.next }
   })
 
   /** Adds to a conversation without a turn. Behind a running turn it takes its place when that has ended. */
@@ -41,6 +43,7 @@ const make = Effect.gen(function* () {
   ) {
     const content: HistoryEntry["content"] =
       typeof request.content === "string" ? [{ type: "text", text: request.content }] : request.content
+    if (!fitsEvent({ content, custom: request.custom })) return yield* tooLong()
     const hash = requestHash({ ...request, content })
     return yield* room.commit((tx) =>
       Effect.gen(function* () {

@@ -1,9 +1,9 @@
 import type * as SqlError from "@effect/sql/SqlError"
 import { type CallId, type CustomMessage, EntryId, type HistoryEntry, type Part, type TurnId } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
-import { ulid } from "ulid"
 import type { Tx } from "../log/Commit.ts"
 import { fromColumn } from "../storage/columns.ts"
+import { mint } from "../storage/mint.ts"
 import { Database } from "../storage/Sqlite.ts"
 
 /** Entries that came behind a running turn stand above this until it ends. */
@@ -68,7 +68,7 @@ const insertSql =
   "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 /** Mints the id of an entry nobody named. */
-export const mintEntryId = (now: number): EntryId => EntryId.make(`ent_${ulid(now)}`)
+export const mintEntryId = (now: number): EntryId => EntryId.make(`ent_${mint(now)}`)
 
 const take = (tx: Tx, sessionId: string, count: number) =>
   Effect.map(

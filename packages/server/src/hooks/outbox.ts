@@ -35,10 +35,16 @@ export const wants = (webhook: WebhookRow, event: Pick<TurnEvent, "type" | "sess
   (webhook.sessionId === undefined || webhook.sessionId === event.sessionId) &&
   (webhook.parentSessionId === undefined || webhook.parentSessionId === event.parentSessionId)
 
+/** Told again it is the same message, to the byte. */
+const bodyOf = (event: TurnEvent): string => {
+  const { cursor, parentSessionId, serverCursor, sessionId, state, turnId, type } = event
+  return JSON.stringify({ type, sessionId, turnId, parentSessionId, state, ...told(event), cursor, serverCursor })
+}
+
 /** Puts an event into a webhook's outbox. Answers whether it was not there yet. `soon`: whatever rests is tried at once. */
 export const enqueue = (tx: Tx, webhookId: string, event: TurnEvent, soon: boolean) => {
   const { sessionId, serverCursor } = event
-  const row = { webhookId, sessionId, serverCursor, messageId: messageIdOf(event), body: JSON.stringify(event) }
+  const row = { webhookId, sessionId, serverCursor, messageId: messageIdOf(event), body: bodyOf(event) }
   return OutboxRepo.put(tx, row, soon)
 }
 

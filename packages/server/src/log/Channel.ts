@@ -4,11 +4,15 @@ import type { LogRow } from "./fact.ts"
 const RING_MAX = 262_144
 /** The longest slice one write takes. */
 const SLICE_MAX = 65_536
+/** Slices that are kept for readers at different places. */
+const SLICES_MAX = 8
 
 /** One encoded frame. `position` is the durable position it names or, on a preview, 0. */
 export interface Frame {
   readonly text: string
   readonly position: number
+  /** Where the log stood when a preview was made. */
+  readonly stands?: number
   /** Whose event it is; the server stream announces each session once per reader. */
   readonly sessionId?: string
   /** A turn's terminal row or a session's deletion: the stream ends after it. */
@@ -16,7 +20,6 @@ export interface Frame {
 }
 
 interface Slice {
-  readonly from: number
   readonly frames: ReadonlyArray<Frame>
   /** The newest durable position among them, 0 without one. */
   readonly position: number
@@ -31,7 +34,7 @@ export class Channel {
   private frames: Array<Frame> = []
   private size = 0
   private first = 0
-  private cut: Slice | undefined
+  private readonly slices = new Map<number, Slice>()
   private readonly waiting = new Set<() => void>()
   readers = 0
   /** When it last said where it stands, in milliseconds. */
@@ -44,6 +47,9 @@ export class Channel {
   get head(): number {
     return this.first + this.frames.length
   }
+
+  /** Readers see frames before this one. It moves with the bell alone, so that they move together and share their slices. */
+  shown = 0
 
   /** Sequence of the oldest frame still here. */
   get tail(): number {
@@ -70,9 +76,10 @@ export class Channel {
   /** Frames from a sequence on, up to one slice. A last frame comes alone. */
   private from(sequence: number): ReadonlyArray<Frame> {
     const start = sequence - this.first
+    const limit = this.shown - this.first
     let length = 0
     let end = start
-    for (; end < this.frames.length; end++) {
+    for (; end < limit; end++) {
       const frame = this.frames[end]
       length += frame?.text.length ?? 0
       if (end > start && (length > SLICE_MAX || frame?.last !== undefined)) break
@@ -83,11 +90,14 @@ export class Channel {
 
   /** The same frames with their bytes, made once for all readers that stand at the same place. */
   slice(sequence: number): Slice {
-    if (this.cut?.from === sequence && this.cut.frames.length > 0) return this.cut
+    const known = this.slices.get(sequence)
+    if (known !== undefined) return known
     const frames = this.from(sequence)
     const position = frames.reduce((at, frame) => Math.max(at, frame.position), 0)
-    this.cut = { from: sequence, frames, position, bytes: Buffer.from(frames.map((frame) => frame.text).join("")) }
-    return this.cut
+    const slice = { frames, position, bytes: Buffer.from(frames.map((frame) => frame.text).join("")) }
+    if (this.slices.size >= SLICES_MAX) this.slices.clear()
+    this.slices.set(sequence, slice)
+    return slice
   }
 
   /** Calls back at the next ring of the bell; the answer takes the wish back. */
@@ -100,7 +110,8 @@ export class Channel {
   ring(): void {
     const wakes = [...this.waiting]
     this.waiting.clear()
-    this.cut = undefined
+    this.slices.clear()
+    this.shown = this.head
     for (const wake of wakes) wake()
   }
 }

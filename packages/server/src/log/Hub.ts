@@ -4,8 +4,10 @@ import { Channel } from "./Channel.ts"
 import { isTerminalRow, type LogRow, plainFrame, serverFrame, sessionFrame, turnFrame } from "./fact.ts"
 import { Live } from "./Live.ts"
 
-/** Readers of one stream look again at most once in this time; the first news after quiet goes out at once. */
-const TICK = "4 millis"
+/** Readers look again at most once in this time; the first news after quiet goes out at once. */
+const TICK_MILLIS = 4
+/** What it takes to serve one: the next ring waits until everybody is served, and finds more for each. */
+const READER_MILLIS = 0.02
 const BEAT_MILLIS = SESSION_EVENT_HEARTBEAT_MILLIS - 3_000
 
 /** Growing text as it comes. */
@@ -91,10 +93,11 @@ const make = (server: ServerName) =>
       const batch = [...dirty]
       dirty.clear()
       for (const { channel } of batch) channel.ring()
+      return TICK_MILLIS + batch.reduce((readers, { channel }) => readers + channel.readers, 0) * READER_MILLIS
     })
     yield* awaitNews.pipe(
       Effect.zipRight(flush),
-      Effect.zipRight(Effect.sleep(TICK)),
+      Effect.flatMap(Effect.sleep),
       Effect.forever,
       Effect.withTracerEnabled(false),
       Effect.forkScoped
@@ -209,6 +212,7 @@ const make = (server: ServerName) =>
         watched.channel.push({
           text: plainFrame("session.turn.tool.activity", fields),
           position: 0,
+          stands: published,
           sessionId: activity.sessionId
         })
         news(watched)

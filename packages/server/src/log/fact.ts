@@ -1,4 +1,4 @@
-import type { Actor } from "@harness/protocol"
+import { type Actor, MAX_WIRE_BYTES } from "@harness/protocol"
 
 /** One row of the log, as it is stored and shown. */
 export interface LogRow {
@@ -26,6 +26,12 @@ export const encodeBody = (
   meta: FactMeta,
   fields: object
 ): string => JSON.stringify({ ...row, ...meta, ...fields }).slice(1)
+
+/** What an event may hold beside its envelope, in UTF-8 bytes: no durable event is longer than the wire takes. */
+const FIELDS_MAX = MAX_WIRE_BYTES - 4_096
+
+/** Whether an event could carry this. */
+export const fitsEvent = (fields: unknown): boolean => Buffer.byteLength(JSON.stringify(fields)) <= FIELDS_MAX
 
 const TERMINAL = "turn.terminal"
 

@@ -28,16 +28,24 @@ export interface Source {
   readonly prepare: (frames: ReadonlyArray<Frame>) => Effect.Effect<ReadonlyArray<string> | undefined>
   /** The last frame as this reader gets it. */
   readonly finish: (frame: Frame) => Effect.Effect<string>
-  /** The frame that ends a stream whose end lies at or before a position. */
-  readonly ended: (position: number) => Effect.Effect<string | undefined>
+  /** The frame that ends a stream whose end lies at or before a position; `after` is where its reader began. */
+  readonly ended: (position: number, after: number | undefined) => Effect.Effect<string | undefined>
 }
+
+/** What is written at once of a page: a row may be long, and what waits in a socket is kept beside it. */
+const WRITE_BYTES = 65_536
+
+const writePage = (sink: Sink, bytes: Uint8Array): Effect.Effect<void, SinkClosed> =>
+  Effect.gen(function* () {
+    for (let at = 0; at < bytes.length; at += WRITE_BYTES) yield* sink.write(bytes.subarray(at, at + WRITE_BYTES))
+  })
 
 const encode = (texts: ReadonlyArray<string>): Uint8Array => Buffer.from(texts.join(""))
 
-/** Waits until the channel has a frame of this sequence. */
+/** Waits until the channel shows the frame of this sequence. */
 const news = (channel: Channel, sequence: number) =>
   Effect.async<void>((resume) => {
-    if (channel.head > sequence) return resume(Effect.void)
+    if (channel.shown > sequence) return resume(Effect.void)
     const wake = channel.wait(() => resume(Effect.void))
     return Effect.sync(wake)
   })
@@ -69,7 +77,7 @@ export const follow = (source: Source, after: number | undefined, sink: Sink): E
           if (joined === ENDED) return
           at = joined.position
           join = undefined
-          const ended = yield* source.ended(joined.position)
+          const ended = yield* source.ended(joined.position, after)
           if (ended !== undefined) return yield* sink.write(encode([ended]))
           const left = yield* live(source, channel, sink, joined)
           if (left === ENDED) return
@@ -92,29 +100,33 @@ const open = (source: Source, channel: Channel, sink: Sink): Effect.Effect<Join,
     }
   })
 
+/** A page of the log as bytes for one reader. Nothing else of it is kept while they wait for room. */
+const pageOf = (source: Source, at: number, upTo: number) =>
+  Effect.gen(function* () {
+    const frames = yield* source.page(at, upTo)
+    const last = frames.find((frame) => frame.last !== undefined)
+    const before = last === undefined ? frames : frames.slice(0, frames.indexOf(last))
+    const texts = (yield* source.prepare(before)) ?? before.map((frame) => frame.text)
+    return { bytes: encode(texts), at: frames.at(-1)?.position ?? upTo, last }
+  })
+
 /** Reads the log up to where the ring takes over. */
 const catchUp = (source: Source, channel: Channel, sink: Sink, from: number) =>
   Effect.gen(function* () {
     let at = from
     for (;;) {
       const join = { sequence: channel.head, position: channel.position }
-      const growing = source.growing(join.position)
-      while (at < join.position) {
-        const frames = yield* source.page(at, join.position)
-        const last = frames.find((frame) => frame.last !== undefined)
-        const before = last === undefined ? frames : frames.slice(0, frames.indexOf(last))
-        if (before.length > 0) {
-          yield* sink.write(encode((yield* source.prepare(before)) ?? before.map((frame) => frame.text)))
-        }
-        if (last !== undefined) {
-          yield* sink.write(encode([yield* source.finish(last)]))
-          return ENDED
-        }
-        at = frames.at(-1)?.position ?? join.position
+      if (at >= join.position) {
+        yield* sink.write(encode([...source.growing(join.position), source.cursor(join.position)]))
+        return join
       }
-      if (join.sequence < channel.tail) continue
-      yield* sink.write(encode([...growing, source.cursor(join.position)]))
-      return join
+      const page = yield* pageOf(source, at, join.position)
+      yield* writePage(sink, page.bytes)
+      if (page.last !== undefined) {
+        yield* sink.write(encode([yield* source.finish(page.last)]))
+        return ENDED
+      }
+      at = page.at
     }
   })
 

@@ -1,13 +1,13 @@
 import { join } from "node:path"
 import { type CallResult, type JsonObject, type PermissionRequest, PermissionRequestId } from "@harness/protocol"
 import { Clock, Effect, Either, Option } from "effect"
-import { ulid } from "ulid"
 import { Hooks } from "../hooks/Hooks.ts"
 import { Hub } from "../log/Hub.ts"
 import { PermissionsRepo } from "../permissions/PermissionsRepo.ts"
 import { judge } from "../permissions/rules.ts"
 import { toTimestamp } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
+import { mint } from "../storage/mint.ts"
 import { errorResult, notFound } from "../tools/results.ts"
 import type { Tool, ToolContext, ToolResource } from "../tools/Tool.ts"
 import { Tools } from "../tools/Tools.ts"
@@ -97,7 +97,7 @@ const granted = (sessionId: string, resource: ToolResource) =>
   })
 
 const requestOf = (held: Held, planned: Planned, resource: ToolResource, now: number): PermissionRequest => ({
-  requestId: PermissionRequestId.make(`req_${ulid(now)}`),
+  requestId: PermissionRequestId.make(`req_${mint(now)}`),
   sessionId: held.turn.sessionId,
   turnId: held.turn.turnId,
   callId: planned.call.callId,

@@ -1,8 +1,8 @@
 import { type JsonObject, QuestionId, QuestionItem } from "@harness/protocol"
 import { Clock, Effect, Either, Schema } from "effect"
-import { ulid } from "ulid"
 import { Hub } from "../log/Hub.ts"
 import { toTimestamp } from "../storage/columns.ts"
+import { mint } from "../storage/mint.ts"
 import { Tasks } from "../tasks/Tasks.ts"
 import { errorResult } from "../tools/results.ts"
 import { type Held, Progress } from "../turns/Progress.ts"
@@ -33,7 +33,7 @@ const ask = (held: Held, planned: Planned, args: JsonObject) =>
         kind: "question",
         n,
         question: {
-          questionId: QuestionId.make(`que_${ulid(now)}`),
+          questionId: QuestionId.make(`que_${mint(now)}`),
           sessionId,
           turnId,
           callId: planned.call.callId,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { CallId, type CallResult, type JsonObject, type Part, type ToolTurnPart } from "@harness/protocol"
 import { Clock, Effect, Either } from "effect"
-import { ulid } from "ulid"
+import { mint } from "../storage/mint.ts"
 import { errorResult } from "../tools/results.ts"
 import { Tools } from "../tools/Tools.ts"
 import type { Passed, Pending } from "../turns/PendingRepo.ts"
@@ -48,7 +48,7 @@ export const plan = (held: Held, toolbox: Toolbox, raw: ReadonlyArray<RawCall>, 
     const now = yield* Clock.currentTimeMillis
     return raw.map(({ name: modelName, argumentsText }): ((n: number) => Planned) => {
       const { sessionId, turnId } = held.turn
-      const callId = CallId.make(`call_${ulid(now)}`)
+      const callId = CallId.make(`call_${mint(now)}`)
       const name = toolbox.fullName(modelName)
       // The limit may have cut any of them: arguments that happen to parse may still lack their end.
       const args = cut

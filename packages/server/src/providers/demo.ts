@@ -95,7 +95,20 @@ const textOfAct = (act: Act): string => {
 
 type Step = Effect.Effect<Chunk.Chunk<ModelEvent>, ModelFailure>
 
-const pause = (millis: number): Effect.Effect<void> => (millis > 0 ? Effect.sleep(millis) : Effect.yieldNow())
+/** Sockets are served at least this often, as they are with a model at the other side of one. */
+const BREATH_MILLIS = 4
+
+let breathedAt = 0
+const breathe = Effect.async<void>((resume) => {
+  const immediate = setImmediate(() => {
+    breathedAt = performance.now()
+    resume(Effect.void)
+  })
+  return Effect.sync(() => clearImmediate(immediate))
+})
+const breath = Effect.suspend(() => (performance.now() - breathedAt < BREATH_MILLIS ? Effect.yieldNow() : breathe))
+
+const pause = (millis: number): Effect.Effect<void> => (millis > 0 ? Effect.sleep(millis) : breath)
 
 const steps = (act: Act, index: number): ReadonlyArray<Step> => {
   const block = `demo-${index}`

@@ -13,12 +13,14 @@ import { Context, Effect, Layer, Option } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
 import { Agents } from "../agents/Agents.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
+import { fitsEvent } from "../log/fact.ts"
 import { Models } from "../models/Models.ts"
 import { validateLayer } from "../permissions/policy.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
+import { cutPage } from "../storage/paging.ts"
 import { resolveWorkdir } from "../workspace/paths.ts"
-import { mismatch, sessionDeleted, sessionNotFound, unknownPlace } from "./refusals.ts"
+import { mismatch, sessionDeleted, sessionNotFound, tooLong, unknownPlace } from "./refusals.ts"
 import {
   configurationOf,
   type NewSession,
@@ -89,7 +91,7 @@ const make = Effect.gen(function* () {
           details: { issues }
         })
       }
-      return {
+      const checked: StoredConfiguration = {
         ...(request.model === undefined ? {} : { model: request.model }),
         systemPrompt: request.systemPrompt ?? "",
         agent,
@@ -97,12 +99,14 @@ const make = Effect.gen(function* () {
         tools: request.tools ?? {},
         externalTools: request.externalTools ?? []
       }
+      return fitsEvent(checked) ? checked : yield* tooLong()
     })
 
   /** Everything that is checked before a session's first commit. */
   const prepare = Effect.fn("Sessions.prepare")(function* (request: CreateSessionRequestValue) {
     const workdir = yield* resolveWorkdir(home.root, request)
     const configuration = yield* checkConfiguration(workdir, request)
+    if (!fitsEvent({ workdir, title: request.title, metadata: request.metadata })) return yield* tooLong()
     const defaultModel = yield* models.defaultModel
     const prepared: PreparedSession = {
       requestHash: createHash(request),
@@ -146,9 +150,9 @@ const make = Effect.gen(function* () {
   ) {
     const place = page.after === undefined ? undefined : yield* repo.find(page.after)
     if (page.after !== undefined && place === undefined) return yield* unknownPlace()
-    const rows = yield* repo.list(filter, place?.ord ?? 0, page.limit)
-    const sessions = yield* Effect.forEach(rows, shown)
-    const result: SessionPage = { sessions, next: rows.length < page.limit ? null : (rows.at(-1)?.sessionId ?? null) }
+    const rows = yield* repo.list(filter, place?.ord ?? 0, page.limit + 1)
+    const cut = cutPage(rows, page.limit, (row) => row.sessionId)
+    const result: SessionPage = { sessions: yield* Effect.forEach(cut.page, shown), next: cut.next }
     return result
   })
 
@@ -222,9 +226,17 @@ interface Created {
   readonly session: Session
 }
 
-const defaults = { title: "", agent: GENERAL, systemPrompt: "", permissions: [], tools: {}, externalTools: [] }
+/** What a request that makes a session may leave out. */
+export const sessionDefaults = {
+  title: "",
+  agent: GENERAL,
+  systemPrompt: "",
+  permissions: [],
+  tools: {},
+  externalTools: []
+}
 
-const createHash = (request: CreateSessionRequestValue): string => requestHash({ ...defaults, ...request })
+const createHash = (request: CreateSessionRequestValue): string => requestHash({ ...sessionDefaults, ...request })
 
 /** The row of a session that is there, for a command. */
 export const living = (tx: Tx, sessionId: string) =>
@@ -256,7 +268,7 @@ const repeats = (
   wanted: Omit<ReplaceSessionConfigurationRequestValue, "expectedRevision">
 ): boolean =>
   row.configurationRevision === expectedRevision + 1 &&
-  requestHash({ ...defaults, title: undefined, ...wanted }) ===
+  requestHash({ ...sessionDefaults, title: undefined, ...wanted }) ===
     requestHash({ title: undefined, ...configurationOf(row) })
 
 const staleRevision = (current: SessionConfiguration) =>

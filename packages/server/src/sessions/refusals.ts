@@ -41,6 +41,8 @@ export const turnNotActive = (turnId: string) =>
   new TurnNotActiveError({ code: "turn.not_active", message: `turn ${turnId} is not running` })
 export const turnNotSteerable = (turnId: string) =>
   new TurnNotSteerableError({ code: "turn.not_steerable", message: `turn ${turnId} is ending` })
+export const tooLong = () =>
+  new ValidationError({ code: "request.too_large", message: "no event could carry this: it is too close to 1 MiB" })
 export const unknownPlace = () =>
   new ValidationError({ code: "cursor.invalid", message: "after or before names nothing in this list" })
 export const agentUnknown = () =>

@@ -17,7 +17,13 @@ const LINE_MAX_LENGTH = 65_536
 
 const NOTHING: ParsedScript = { type: "Script", pos: 0, end: 0, shebang: undefined, commands: [] }
 
-const load = Effect.runSync(Effect.cached(Effect.promise(() => Promise.all([import("unbash"), import("sh-syntax")]))))
+const parsers = () => Promise.all([import("unbash"), import("sh-syntax")])
+let loaded: ReturnType<typeof parsers> | undefined
+// A promise, not Effect.cached: that would keep the interruption of a first caller who was cancelled, for everybody.
+const load = Effect.promise(() => {
+  loaded ??= parsers()
+  return loaded
+})
 
 /**
  * Reads a line twice: unbash gives the tree, but reads every line as bash and mends what is broken; mvdan/sh, strict and

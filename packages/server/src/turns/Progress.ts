@@ -17,6 +17,7 @@ import { type Ending, settle } from "./settle.ts"
 import { growingParts, takeSteers } from "./steer.ts"
 import {
   cancelOf,
+  isSpent,
   type Outcome,
   outcomeOf,
   type PartRow,
@@ -83,33 +84,42 @@ const make = Effect.gen(function* () {
       )
     )
 
-  const enter = (tx: Tx, turn: TurnRow, parts: ReadonlyArray<PartRow>) => {
+  const enter = (turn: TurnRow, parts: ReadonlyArray<PartRow>) => {
     const last = parts.reduce((n, part) => Math.max(n, part.n), 0)
     const shown = toSnapshot(
       turn,
       parts.map(({ part }) => part)
     )
-    tx.after(() => hub.live.enter(shown, last + 1))
+    // At once, not after the batch: a steer in the same batch takes its part's number here, and its row is folded in.
+    hub.live.enter(shown, last + 1)
+  }
+
+  const leaveAll = (sessionId: string) => {
+    for (const { turnId } of hub.live.ofSession(sessionId)) hub.live.leave(sessionId, turnId)
   }
 
   /** Takes up the session's next turn: the one under way, or the head of the queue. */
   const takeUp = Effect.fn("Progress.takeUp")((sessionId: string) =>
-    room.commit<Option.Option<Held>, never>((tx) =>
-      Effect.gen(function* () {
-        const session = yield* Effect.option(living(tx, sessionId))
-        if (Option.isNone(session)) return Option.none()
-        const { activeTurn, activeState } = session.value
-        if (activeTurn !== null && activeState !== "running") return Option.none()
-        const row =
-          activeTurn === null ? yield* TurnsRepo.head(tx, sessionId) : yield* TurnsRepo.find(tx, sessionId, activeTurn)
-        if (row === undefined) return Option.none()
-        const turn = activeTurn === null ? yield* start(tx, row) : row
-        const parts = yield* TurnsRepo.parts(tx.query, sessionId, turn.turnId)
-        enter(tx, turn, parts)
-        tx.point(activeTurn === null ? "started" : "taken-up", sessionId)
-        return Option.some({ turn, session: session.value, parts })
-      })
-    )
+    room
+      .commit<Option.Option<Held>, never>((tx) =>
+        Effect.gen(function* () {
+          const session = yield* Effect.option(living(tx, sessionId))
+          if (Option.isNone(session)) return Option.none()
+          const { activeTurn, activeState } = session.value
+          if (activeTurn !== null && activeState !== "running") return Option.none()
+          const row =
+            activeTurn === null
+              ? yield* TurnsRepo.head(tx, sessionId)
+              : yield* TurnsRepo.find(tx, sessionId, activeTurn)
+          if (row === undefined) return Option.none()
+          const turn = activeTurn === null ? yield* start(tx, row) : row
+          const parts = yield* TurnsRepo.parts(tx.query, sessionId, turn.turnId)
+          enter(turn, parts)
+          tx.point(activeTurn === null ? "started" : "taken-up", sessionId)
+          return Option.some({ turn, session: session.value, parts })
+        })
+      )
+      .pipe(Effect.onError(() => Effect.sync(() => leaveAll(sessionId))))
   )
 
   /** After a crash, before anybody is served: what ran is closed, or made ready to go on. */
@@ -152,7 +162,9 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const steers = (held: TurnRow) => own(held, "steers", takeSteers)
+  /** A turn at its last generation takes none: nobody would answer them, and a prompt goes on as a turn of its own. */
+  const steers = (held: TurnRow) =>
+    own(held, "steers", (tx, turn) => (isSpent(turn) ? Effect.succeed(turn) : takeSteers(tx, turn)))
 
   /**
    * The whole answer, its usage and its planned calls, before any call is judged. One without calls ends the turn in the
@@ -267,11 +279,14 @@ const make = Effect.gen(function* () {
     )
 
   const notice = (held: TurnRow, code: string, message: string) =>
-    own(held, "notice", (tx, turn) => {
-      const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
-      const row: PartRow = { n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, code, message } }
-      return record(tx, { from: turn, turn, parts: [...growingParts(hub, turn), row] })
-    })
+    own(held, "notice", (tx, turn) =>
+      Effect.gen(function* () {
+        const growing = yield* growingParts(tx, hub, turn)
+        const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
+        const row: PartRow = { n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, code, message } }
+        return yield* record(tx, { from: turn, turn, parts: [...growing, row] })
+      })
+    )
 
   /** As `end` says, on the runner's own turn. */
   const finish = (held: TurnRow, ending: Ending) => own(held, "end", (tx, turn) => end(tx, bell, turn, ending))
@@ -290,7 +305,7 @@ const end = (tx: Tx, bell: BellListener, turn: TurnRow, ending: Ending) =>
       const { stopReason } = asked
       return yield* settle(tx, bell, turn, { state: "cancelled", stopReason, grown: ending.grown ?? [] })
     }
-    if (ending.stopReason === "end") {
+    if (ending.stopReason === "end" && !isSpent(turn)) {
       const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)
       if (pending.length > 0) return "steered" as const
     }

@@ -3,12 +3,13 @@ import { Context, Effect, Layer } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
-import { steerConflict, turnNotActive, turnNotFound, turnNotSteerable } from "../sessions/refusals.ts"
+import { steerConflict, tooLong, turnNotActive, turnNotFound, turnNotSteerable } from "../sessions/refusals.ts"
 import { living } from "../sessions/Sessions.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Bell } from "./Bell.ts"
 import { toParts } from "./content.ts"
 import { takesSteers } from "./decide.ts"
+import { fitsRow } from "./record.ts"
 import { addSteer } from "./steer.ts"
 import { TurnsRepo } from "./TurnsRepo.ts"
 
@@ -26,6 +27,7 @@ const make = Effect.gen(function* () {
     actor: Actor
   ) {
     const parts = toParts(content)
+    if (!fitsRow(parts)) return yield* tooLong()
     const hash = requestHash({ content: parts })
     return yield* room.commit((tx) =>
       Effect.gen(function* () {
@@ -39,10 +41,9 @@ const make = Effect.gen(function* () {
           cursor,
           disposition
         })
-        const known = yield* TurnsRepo.findSteer(tx, sessionId, entryId)
+        const known = yield* TurnsRepo.findSteer(tx, sessionId, { entryId, alias: 0 })
         if (known !== undefined) {
-          if (known.requestHash !== hash || known.turnId !== turnId || known.alias === 1)
-            return yield* steerConflict(entryId)
+          if (known.requestHash !== hash || known.turnId !== turnId) return yield* steerConflict(entryId)
           return receipt(known.acceptedCursor, "deduplicated")
         }
         if ((yield* HistoryRepo.find(tx, sessionId, entryId)) !== undefined) return yield* steerConflict(entryId)

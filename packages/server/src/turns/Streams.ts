@@ -39,7 +39,9 @@ const fitting = (turn: TurnSnapshot): TurnChange => {
   const room = MAX_WIRE_BYTES - ENVELOPE_BYTES
   const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
   if (bytes(turn) <= room) return turn
-  const { prompt: _, ...change } = turn
+  const { prompt: _, finalText, ...rest } = turn
+  // Its text is that of the last parts.
+  const change = finalText === undefined || bytes(finalText) > room / 2 ? rest : { ...rest, finalText }
   let left = room - bytes({ ...change, parts: [] })
   const parts: Array<TurnPart> = []
   for (const part of turn.parts.toReversed()) {
@@ -95,7 +97,13 @@ const make = Effect.gen(function* () {
         .map((turn) => onSession(turn, cursor)),
     prepare: () => nothing,
     finish: asItIs,
-    ended: () => nothing
+    ended: (position) =>
+      Effect.gen(function* () {
+        const row = yield* sessionRows.find(sessionId)
+        if (row === undefined || row.deletedAt === null || row.cursor > position) return undefined
+        const [last] = yield* log.sessionPage(sessionId, row.cursor - 1, row.cursor)
+        return last === undefined ? "" : sessionFrame(last)
+      })
   })
 
   /** The last event of a turn: the turn, whole. */
@@ -135,26 +143,29 @@ const make = Effect.gen(function* () {
     },
     prepare: () => nothing,
     finish: (frame) => (frame.last === undefined ? asItIs(frame) : terminal(frame.last, true)),
-    ended: (position) =>
+    ended: (position, after) =>
       Effect.gen(function* () {
         const row = yield* turnRows.find(sessionId, turnId)
-        if (row === undefined || row.settledAt === null || row.revision > position) return undefined
+        // Deleted while this reader was behind: there is nothing left to tell.
+        if (row === undefined) return ""
+        if (row.settledAt === null || row.revision > position) return undefined
         const [last] = yield* log.turnPage(sessionId, turnId, row.revision - 1, row.revision)
         if (last !== undefined) return yield* terminal(last, false)
         const { acceptedCursor: cursor, attempt, revision, settledAt } = row
         const at = toTimestamp(settledAt)
         const turn = fitting(yield* turns.whole(row))
-        return plainFrame("turn.terminal", { sessionId, cursor, at, turnId, revision, attempt, turn })
+        const fields = { sessionId, cursor, at, turnId, revision, attempt, turn }
+        // A copied turn has no rows to replay: a reader from before its end gets its end as the row it would have been.
+        return plainFrame("turn.terminal", fields, after !== undefined && after < revision ? revision : undefined)
       })
   })
 
   /** Says who a session is before its first event on one reader's stream. */
-  const announcement = (sessionId: string, before: number) =>
+  const announcement = (sessionId: string, serverCursor: number) =>
     Effect.gen(function* () {
       const row = yield* sessionRows.find(sessionId)
       if (row === undefined) return ""
       const shown = yield* sessions.show(row)
-      const serverCursor = before - 1
       const fields = {
         serverCursor,
         sessionId,
@@ -200,7 +211,7 @@ const make = Effect.gen(function* () {
             const { sessionId } = frame
             if (sessionId !== undefined && !known.has(sessionId)) {
               known.add(sessionId)
-              if (!created(frame)) texts.push(yield* announcement(sessionId, frame.position))
+              if (!created(frame)) texts.push(yield* announcement(sessionId, frame.stands ?? frame.position - 1))
             }
             texts.push(frame.text)
           }

@@ -1,5 +1,6 @@
 import {
   type Actor,
+  MAX_STEPS_DEFAULT,
   type Prompt,
   type SessionId,
   type SubmitPromptReceipt,
@@ -15,8 +16,8 @@ import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { Models } from "../models/Models.ts"
 import { validateLayer } from "../permissions/policy.ts"
-import { mismatch, sessionDeleted, sessionNotFound } from "../sessions/refusals.ts"
-import { establish, type PreparedSession, Sessions } from "../sessions/Sessions.ts"
+import { mismatch, sessionDeleted, sessionNotFound, tooLong } from "../sessions/refusals.ts"
+import { establish, type PreparedSession, Sessions, sessionDefaults } from "../sessions/Sessions.ts"
 import { configurationOf, type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
@@ -24,7 +25,7 @@ import { outputCheck } from "../tools/outputSchema.ts"
 import { Bell } from "./Bell.ts"
 import { toParts } from "./content.ts"
 import { decideSubmit } from "./decide.ts"
-import { record } from "./record.ts"
+import { fitsRow, record } from "./record.ts"
 import { markCancelled } from "./settle.ts"
 import { addSteer } from "./steer.ts"
 import { type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
@@ -37,7 +38,16 @@ const promptFrom = (request: SubmitPromptRequestValue): Prompt => ({
 
 /** The same prompt asked twice has the same hash, whatever was left to its default. */
 const submitHash = (request: SubmitPromptRequestValue): string =>
-  requestHash({ role: "user", whenBusy: "queue", ...request, content: toParts(request.content) })
+  requestHash({
+    role: "user",
+    whenBusy: "queue",
+    ...request,
+    content: toParts(request.content),
+    options: { ...optionDefaults, ...request.options },
+    ...(request.session === undefined ? {} : { session: { ...sessionDefaults, ...request.session } })
+  })
+
+const optionDefaults = { maxSteps: MAX_STEPS_DEFAULT, mode: "agent", output: { type: "text" }, tools: {}, budget: {} }
 
 /** What is known of a prompt before its commit. */
 interface PreparedTurn {
@@ -152,17 +162,18 @@ const make = Effect.gen(function* () {
           return receiptAgain(held, existing, [])
         }
         if (held === undefined && prepared.session === undefined) return yield* sessionNotFound(sessionId)
+        if (admission._tag === "Steered" && !fitsRow(toParts(request.content))) return yield* tooLong()
         const session =
           held ??
           (prepared.session === undefined
             ? yield* sessionNotFound(sessionId)
             : yield* establish(tx, home.server, { ...prepared.session, sessionId }, actor))
         const row = newTurn(tx, session, turnId, request, prepared, actor)
-        yield* tx.query("UPDATE session SET next_seq = next_seq + 1, turns = turns + 1 WHERE session_id = ?", [
-          sessionId
-        ])
         const ignored = prepared.ignored.length === 0 ? {} : { ignored: prepared.ignored }
         if (admission._tag === "Steered") {
+          yield* tx.query("UPDATE session SET next_seq = next_seq + 1, turns = turns + 1 WHERE session_id = ?", [
+            sessionId
+          ])
           const cursor = yield* addSteer(tx, hub, admission.into, {
             entryId: turnId,
             content: toParts(request.content),

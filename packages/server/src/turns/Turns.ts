@@ -12,6 +12,7 @@ import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { notQueued, turnNotFound, unknownPlace } from "../sessions/refusals.ts"
 import { living, Sessions } from "../sessions/Sessions.ts"
+import { cutPage } from "../storage/paging.ts"
 import { Bell } from "./Bell.ts"
 import { toParts } from "./content.ts"
 import { record } from "./record.ts"
@@ -35,9 +36,9 @@ const make = Effect.gen(function* () {
   /** Takes a steered prompt back before it was taken: it ends as a turn of its own that never ran. */
   const withdrawAlias = (tx: Tx, alias: TurnRow, actor: Actor) =>
     Effect.gen(function* () {
-      const steer = yield* TurnsRepo.findSteer(tx, alias.sessionId, alias.turnId)
+      const steer = yield* TurnsRepo.findSteer(tx, alias.sessionId, { entryId: alias.turnId, alias: 1 })
       if (steer?.state !== "pending") return yield* notQueued(alias.turnId)
-      yield* TurnsRepo.settleSteer(tx, alias.sessionId, alias.turnId, "dropped")
+      yield* TurnsRepo.settleSteer(tx, alias.sessionId, steer, "dropped")
       yield* settle(tx, bell, { ...alias, joined: null }, { state: "cancelled", stopReason: "cancelled", actor })
       return { stopping: false, turnId: alias.turnId }
     })
@@ -179,10 +180,11 @@ const make = Effect.gen(function* () {
     const place = named === undefined ? undefined : yield* repo.find(sessionId, named)
     if (named !== undefined && place === undefined) return yield* unknownPlace()
     const seq = place?.seq ?? 0
-    const rows = yield* repo.page(sessionId, page.before === undefined ? { after: seq } : { before: seq }, page.limit)
-    const turns = yield* Effect.forEach(rows, whole)
-    const edge = page.before === undefined ? rows.at(-1) : rows.at(0)
-    return { turns, next: rows.length < page.limit ? null : (edge?.turnId ?? null) }
+    const direction = page.before === undefined ? "after" : "before"
+    const from = page.before === undefined ? { after: seq } : { before: seq }
+    const rows = yield* repo.page(sessionId, from, page.limit + 1)
+    const cut = cutPage(rows, page.limit, (row) => row.turnId, direction)
+    return { turns: yield* Effect.forEach(cut.page, whole), next: cut.next }
   })
 
   const queue = Effect.fn("Turns.queue")(function* (
@@ -190,8 +192,11 @@ const make = Effect.gen(function* () {
     page: { readonly after?: string | undefined; readonly limit: number }
   ) {
     yield* sessions.row(sessionId)
+    const place = page.after === undefined ? undefined : yield* repo.find(sessionId, page.after)
+    if (page.after !== undefined && place === undefined) return yield* unknownPlace()
     const rows = yield* repo.queue(sessionId)
-    const from = page.after === undefined ? 0 : rows.findIndex((row) => row.turnId === page.after) + 1
+    // One that started or was withdrawn keeps its place.
+    const from = place === undefined ? 0 : rows.filter((row) => row.rank <= place.rank).length
     const shown = rows.slice(from, from + page.limit)
     return {
       queue: shown.map((row, index) => ({

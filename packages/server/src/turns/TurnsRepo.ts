@@ -1,17 +1,18 @@
-import type {
-  Actor,
-  Prompt,
-  PromptPart,
-  SessionId,
-  SessionTurnState,
-  StopReason,
-  TurnId,
-  TurnMode,
-  TurnOptions,
-  TurnPart,
-  TurnSnapshot,
-  TurnStep,
-  Usage
+import {
+  type Actor,
+  MAX_STEPS_DEFAULT,
+  type Prompt,
+  type PromptPart,
+  type SessionId,
+  type SessionTurnState,
+  type StopReason,
+  type TurnId,
+  type TurnMode,
+  type TurnOptions,
+  type TurnPart,
+  type TurnSnapshot,
+  type TurnStep,
+  type Usage
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
 import type { Tx } from "../log/Commit.ts"
@@ -116,6 +117,9 @@ const toPart = ({ n, step, open, body, growth }: StoredPart): PartRow => {
 export const outcomeOf = (row: TurnRow): Outcome => fromColumn<Outcome>(row.outcome)
 export const promptOf = (row: TurnRow): Prompt => fromColumn<Prompt>(row.prompt)
 export const optionsOf = (row: TurnRow): TurnOptions => fromColumn<TurnOptions>(row.options)
+/** A turn that has had all the generations it may have. */
+export const isSpent = (row: TurnRow): boolean =>
+  outcomeOf(row).steps.length >= (optionsOf(row).maxSteps ?? MAX_STEPS_DEFAULT)
 export const cancelOf = (row: TurnRow): CancelMark | undefined =>
   row.cancel === null ? undefined : fromColumn<CancelMark>(row.cancel)
 export const actorOf = (row: TurnRow): Actor | undefined =>
@@ -214,6 +218,16 @@ const openParts = (tx: Tx, sessionId: string, turnId: string) =>
     rows.map(toPart)
   )
 
+/** Numbers of the parts that will not change any more. */
+const closedParts = (tx: Tx, sessionId: string, turnId: string) =>
+  Effect.map(
+    tx.query<{ n: number }>("SELECT n FROM turn_part WHERE session_id = ? AND turn_id = ? AND open = 0", [
+      sessionId,
+      turnId
+    ]),
+    (rows) => new Set(rows.map(({ n }) => n))
+  )
+
 /** Puts a part as it is now. A whole one takes the place of what grew. */
 const putPart = (tx: Tx, sessionId: string, turnId: string, { n, step, open, part }: PartRow) =>
   Effect.gen(function* () {
@@ -249,9 +263,14 @@ const lastPart = (tx: Tx, sessionId: string, turnId: string) =>
     ([row]) => row?.n ?? 0
   )
 
-const findSteer = (tx: Tx, sessionId: string, entryId: string) =>
+/** A steer by its entry's id or, with `alias`, a prompt that joined by its turn's: ids of two kinds. */
+const findSteer = (tx: Tx, sessionId: string, { entryId, alias }: Pick<SteerRow, "entryId" | "alias">) =>
   Effect.map(
-    tx.query<SteerRow>(`SELECT ${steerColumns} FROM steer WHERE session_id = ? AND entry_id = ?`, [sessionId, entryId]),
+    tx.query<SteerRow>(`SELECT ${steerColumns} FROM steer WHERE session_id = ? AND entry_id = ? AND alias = ?`, [
+      sessionId,
+      entryId,
+      alias
+    ]),
     (rows) => rows[0]
   )
 
@@ -279,8 +298,18 @@ const insertSteer = (tx: Tx, sessionId: string, steer: SteerRow & { readonly seq
     ]
   )
 
-const settleSteer = (tx: Tx, sessionId: string, entryId: string, state: "applied" | "dropped") =>
-  tx.query("UPDATE steer SET state = ? WHERE session_id = ? AND entry_id = ?", [state, sessionId, entryId])
+const settleSteer = (
+  tx: Tx,
+  sessionId: string,
+  { entryId, alias }: Pick<SteerRow, "entryId" | "alias">,
+  state: "applied" | "dropped"
+) =>
+  tx.query("UPDATE steer SET state = ? WHERE session_id = ? AND entry_id = ? AND alias = ?", [
+    state,
+    sessionId,
+    entryId,
+    alias
+  ])
 
 const make = Effect.gen(function* () {
   const { read } = yield* Database
@@ -342,6 +371,7 @@ export class TurnsRepo extends Context.Tag("@harness/server/TurnsRepo")<
   static readonly update = update
   static readonly parts = parts
   static readonly openParts = openParts
+  static readonly closedParts = closedParts
   static readonly putPart = putPart
   static readonly growPart = growPart
   static readonly lastPart = lastPart

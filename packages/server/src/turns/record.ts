@@ -29,12 +29,14 @@ type Activity = "none" | "queued" | "running" | "waiting"
 const activityOf = (row: TurnRow | undefined): Activity =>
   row?.state === "queued" || row?.state === "running" || row?.state === "waiting" ? row.state : "none"
 
-/** Moves the session's log on, and shows the turn in its session. Answers the log's new head. */
-const touchSession = (tx: Tx, from: Activity, turn: TurnRow, rows: number) => {
+/** Moves the session's log on, and shows the turn in its session; a new one takes a place. Answers the log's new head. */
+const touchSession = (tx: Tx, before: TurnRow | undefined, turn: TurnRow, rows: number) => {
+  const from = activityOf(before)
   const to = activityOf(turn)
   const queued = (to === "queued" ? 1 : 0) - (from === "queued" ? 1 : 0)
   const sets = ["cursor = cursor + ?"]
   const params: Array<string | number> = [rows]
+  if (before === undefined) sets.push("next_seq = next_seq + 1, turns = turns + 1")
   if (queued !== 0) sets.push(`queued = queued + ${queued}`)
   if (to === "running" || to === "waiting") {
     sets.push(`active_turn = ?, active_state = '${to}'`)
@@ -53,6 +55,9 @@ const promptFor = (row: TurnRow, first: boolean): Pick<TurnChange, "prompt"> => 
   const bytes = Buffer.byteLength(row.prompt)
   return bytes <= (first ? ROW_BYTES : PROMPT_REPEATED_MAX) ? { prompt: toSnapshot(row, []).prompt } : {}
 }
+
+/** Whether one row could carry this beside the rest of its turn. */
+export const fitsRow = (value: unknown): boolean => Buffer.byteLength(JSON.stringify(value)) <= ROW_BYTES
 
 /** Parts in groups that each fit one row. */
 const groups = (parts: ReadonlyArray<TurnPart>): ReadonlyArray<ReadonlyArray<TurnPart>> => {
@@ -80,7 +85,7 @@ export const record = (tx: Tx, change: Change): Effect.Effect<TurnRow, SqlError.
     const snapshots = groups(parts.map((row) => row.part))
     const rows = facts.length + snapshots.length
     const tellPrompt = change.tellPrompt === true || change.turn.revision === 0
-    let cursor = (yield* touchSession(tx, activityOf(from), change.turn, rows)) - rows
+    let cursor = (yield* touchSession(tx, from, change.turn, rows)) - rows
     const turn = {
       ...change.turn,
       revision: change.turn.revision + rows,
@@ -100,8 +105,12 @@ export const record = (tx: Tx, change: Change): Effect.Effect<TurnRow, SqlError.
     for (const [type, fields] of facts) yield* append(`turn.${type}`, fields)
     for (const [index, changed] of snapshots.entries()) {
       const last = index === snapshots.length - 1
-      const { prompt: _, ...snapshot } = toSnapshot({ ...turn, revision: revision + 1 }, changed)
-      const shown: TurnChange = { ...snapshot, ...promptFor(turn, tellPrompt && index === 0) }
+      const { prompt: _, finalText, ...snapshot } = toSnapshot({ ...turn, revision: revision + 1 }, changed)
+      const shown: TurnChange = {
+        ...snapshot,
+        ...(finalText !== undefined && fitsRow([finalText, changed]) ? { finalText } : {}),
+        ...promptFor(turn, tellPrompt && index === 0)
+      }
       yield* append(last && turn.state !== "steered" && isTerminal(turn.state) ? "turn.terminal" : "turn.snapshot", {
         turn: shown
       })

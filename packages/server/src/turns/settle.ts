@@ -76,7 +76,7 @@ const keepPartialAnswer = (tx: Tx, turn: TurnRow, provider: string | undefined, 
 const releaseSteers = (tx: Tx, turn: TurnRow) =>
   Effect.gen(function* () {
     for (const steer of yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)) {
-      yield* TurnsRepo.settleSteer(tx, turn.sessionId, steer.entryId, "dropped")
+      yield* TurnsRepo.settleSteer(tx, turn.sessionId, steer, "dropped")
       if (steer.alias === 0) continue
       const alias = yield* TurnsRepo.find(tx, turn.sessionId, steer.entryId)
       if (alias === undefined || alias.state !== "steered") continue

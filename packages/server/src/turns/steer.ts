@@ -33,10 +33,15 @@ export const nextPart = (tx: Tx, hub: typeof Hub.Service, turn: TurnRow) =>
  * What the model is in the middle of saying, for a row that adds a part behind it: who reads the log alone must meet the
  * parts in their order, too.
  */
-export const growingParts = (hub: typeof Hub.Service, turn: TurnRow): ReadonlyArray<PartRow> => {
-  const step = outcomeOf(turn).steps.length + 1
-  return hub.live.growing(turn.sessionId, turn.turnId).map((grown) => ({ ...grown, step, open: true }))
-}
+export const growingParts = (tx: Tx, hub: typeof Hub.Service, turn: TurnRow) =>
+  Effect.gen(function* () {
+    const growing = hub.live.growing(turn.sessionId, turn.turnId)
+    if (growing.length === 0) return []
+    // A commit of the same batch may have closed them, which nobody has been shown yet.
+    const closed = yield* TurnsRepo.closedParts(tx, turn.sessionId, turn.turnId)
+    const step = outcomeOf(turn).steps.length + 1
+    return growing.filter(({ n }) => !closed.has(n)).map(({ n, part }): PartRow => ({ n, step, open: true, part }))
+  })
 
 /** A steer joins a turn; it shows as a part at once, and is taken before the next step. Answers the session's position. */
 export const addSteer = (tx: Tx, hub: typeof Hub.Service, into: TurnRow, steer: NewSteer) =>
@@ -46,7 +51,7 @@ export const addSteer = (tx: Tx, hub: typeof Hub.Service, into: TurnRow, steer: 
     yield* record(tx, {
       from: into,
       turn: into,
-      parts: [...growingParts(hub, into), partOf(n, EntryId.make(steer.entryId), steer.content, false)],
+      parts: [...(yield* growingParts(tx, hub, into)), partOf(n, EntryId.make(steer.entryId), steer.content, false)],
       actor: steer.actor
     })
     const [session] = yield* tx.query<{ cursor: number; seq: number }>(
@@ -73,7 +78,7 @@ export const addSteer = (tx: Tx, hub: typeof Hub.Service, into: TurnRow, steer: 
 
 const takeOne = (tx: Tx, turn: TurnRow, steer: SteerRow) =>
   Effect.gen(function* () {
-    yield* TurnsRepo.settleSteer(tx, turn.sessionId, steer.entryId, "applied")
+    yield* TurnsRepo.settleSteer(tx, turn.sessionId, steer, "applied")
     const alias = steer.alias === 1 ? yield* TurnsRepo.find(tx, turn.sessionId, steer.entryId) : undefined
     const prompt = alias === undefined ? undefined : promptOf(alias)
     const named = EntryId.make(steer.entryId)

@@ -75,10 +75,12 @@ export const busyUser = (options: { readonly session: string; readonly chance: C
   }
 
   const cancel = async () => {
-    const list = await ask((api) => api.get(`${home}/turns?limit=500`))
-    const open = list.body.turns.filter(({ state }: { state: string }) => state === "running" || state === "queued")
-    if (open.length === 0) return
-    const { turnId } = open[chance.whole(0, open.length - 1)]
+    const queue = await ask((api) => api.get(`${home}/queue`))
+    const status = await ask((api) => api.get(`${home}/status`))
+    const queued = queue.body.queue.map((turn: { turnId: string }) => turn.turnId)
+    const open = [...(status.body.activeTurnId === undefined ? [] : [status.body.activeTurnId]), ...queued]
+    const turnId = open[chance.whole(0, open.length - 1)]
+    if (turnId === undefined) return
     told.asked.add(turnId)
     const answer = await ask((api) => api.post(`${home}/turns/${turnId}/cancel`, { reason: "changed my mind" }))
     expectStatus(answer, 202)

@@ -5,13 +5,13 @@ import { setTimeout as delay } from "node:timers/promises"
 /** As much of better-sqlite3 as tests use to look into a server's database from outside. */
 interface Connection {
   readonly prepare: (sql: string) => { readonly get: (...params: ReadonlyArray<unknown>) => unknown }
+  readonly exec: (sql: string) => unknown
   readonly close: () => void
 }
 
 // The driver is a dependency of the package that the server reaches SQLite through.
 const require = createRequire(createRequire(import.meta.url).resolve("@effect/sql-sqlite-node"))
-export const driver = require.resolve("better-sqlite3")
-const Database: new (file: string, options: { readonly readonly: boolean }) => Connection = require("better-sqlite3")
+const Database: new (file: string, options?: { readonly readonly: boolean }) => Connection = require("better-sqlite3")
 
 /** Where the database of a server is. */
 export const databaseFile = (data: string, name = "default"): string => join(data, "servers", name, "harness.db")
@@ -22,4 +22,16 @@ export const stored = async (data: string, sql: string, ...params: ReadonlyArray
   const query = connection.prepare(sql)
   while (query.get(...params) === undefined) await delay(10)
   connection.close()
+}
+
+/** Takes the write lock of a server's database, as another process would, until it is released. */
+export const holdWriteLock = (data: string): { readonly release: () => void } => {
+  const connection = new Database(databaseFile(data))
+  connection.exec("BEGIN IMMEDIATE")
+  return {
+    release: () => {
+      connection.exec("ROLLBACK")
+      connection.close()
+    }
+  }
 }

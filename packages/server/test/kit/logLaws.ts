@@ -27,9 +27,23 @@ const ended = (row: WireEvent): boolean => row.type === "session.turn.snapshot" 
 const callsOf = (rows: Rows, type: string, id: (row: WireEvent) => string): ReadonlyArray<string> =>
   rows.filter((row) => row.type === type).map(id)
 
+/** Parts that were done, and are open again or say something else. */
+const reopened = (turnId: string, rows: Rows): ReadonlyArray<string> => {
+  const done = new Map<string, string>()
+  return rows.flatMap(({ data, type }) => {
+    if (type !== "session.turn.snapshot") return []
+    return data.turn.parts.flatMap((part: { partId: string; text?: string; done?: boolean }) => {
+      const was = done.get(part.partId)
+      if (part.done === true) done.set(part.partId, part.text ?? "")
+      const same = was === undefined || (part.done === true && part.text === was)
+      return same ? [] : [`${turnId}: ${part.partId} was done, and changed`]
+    })
+  })
+}
+
 /** What a turn's rows break: L3, L5, L6, L7. */
 const turnProblems = (turnId: string, rows: Rows): ReadonlyArray<string> => {
-  const found: Array<string> = []
+  const found: Array<string> = [...reopened(turnId, rows)]
   rows.forEach(({ data }, index) => {
     if (data.revision !== index + 1) found.push(`${turnId}: revision ${data.revision} in place ${index + 1}`)
   })
@@ -99,11 +113,11 @@ export const crashProblems = (rows: Rows, deaths: ReadonlyArray<number>): Readon
   )
 
 /** What a history breaks: every call is followed by its one result. */
-export const historyProblems = (history: Answer): ReadonlyArray<string> => {
+export const historyProblems = (entries: ReadonlyArray<Answer["body"]>): ReadonlyArray<string> => {
   const found: Array<string> = []
   let open: ReadonlyArray<string> = []
   const ids: Array<string> = []
-  for (const entry of history.body.entries) {
+  for (const entry of entries) {
     ids.push(entry.entryId)
     if (entry.role === "tool") {
       if (!open.includes(entry.callId)) found.push(`a result of ${entry.callId}, which nobody asked for just before`)

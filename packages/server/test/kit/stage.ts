@@ -32,6 +32,22 @@ export const messagesOf = ({ body }: ScriptedRequest): ReadonlyArray<Message> =>
 export const textOf = ({ content }: Message): string =>
   typeof content === "string" ? content : Array.isArray(content) ? content.map(({ text }) => text ?? "").join("") : ""
 
+/** A list, whole, however many pages it takes. */
+export const pages = async (
+  get: (path: string) => Promise<Answer>,
+  path: string,
+  name: string
+): Promise<ReadonlyArray<Answer["body"]>> => {
+  const found: Array<Answer["body"]> = []
+  let place = ""
+  for (;;) {
+    const { body } = await get(`${path}?limit=500${place}`)
+    found.push(...body[name])
+    if (body.next === null) return found
+    place = `&after=${body.next}`
+  }
+}
+
 /** Allows a session every command line. */
 export const ANY_COMMAND = { permissions: [{ permission: "shell", pattern: "*", action: "allow" }] }
 

@@ -7,7 +7,7 @@ import { stored } from "../kit/database.ts"
 import { wholeLog } from "../kit/follower.ts"
 import { historyProblems, logProblems } from "../kit/logLaws.ts"
 import { assertValidRequest, callsFor, makeGate, type Step, says } from "../kit/scriptedModel.ts"
-import { messagesOf, stage, textOf } from "../kit/stage.ts"
+import { messagesOf, pages, stage, textOf } from "../kit/stage.ts"
 import { readUntil } from "../kit/wire.ts"
 
 const { act, api, ended, place, request, requests, server, session } = stage()
@@ -26,7 +26,8 @@ const hasRun = async (name: string, times: number) => {
 }
 
 const soundHistory = async (name: string) => {
-  expect(historyProblems(await (await api()).get(`/sessions/${name}/history`))).toEqual([])
+  const { get } = await api()
+  expect(historyProblems(await pages(get, `/sessions/${name}/history`, "entries"))).toEqual([])
   expect(logProblems(await wholeLog(await api(), name))).toEqual([])
 }
 

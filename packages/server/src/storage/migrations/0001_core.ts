@@ -52,7 +52,7 @@ export const core = [
   `CREATE TABLE steer (
      session_id TEXT NOT NULL, entry_id TEXT NOT NULL, turn_id TEXT NOT NULL, n INTEGER NOT NULL, seq INTEGER NOT NULL,
      content TEXT NOT NULL, request_hash TEXT NOT NULL, state TEXT NOT NULL, alias INTEGER NOT NULL,
-     accepted_cursor INTEGER NOT NULL, PRIMARY KEY (session_id, entry_id)
+     accepted_cursor INTEGER NOT NULL, PRIMARY KEY (session_id, entry_id, alias)
    ) STRICT`,
   `CREATE INDEX steer_pending ON steer (session_id, turn_id, seq) WHERE state = 'pending'`
 ]
