@@ -1,4 +1,4 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Option } from "effect"
 import type { CliFailure } from "./failures.ts"
 import type { Style } from "./render/style.ts"
 
@@ -18,6 +18,12 @@ export interface Writer {
   readonly style: Style
 }
 
+/** The person in front of the program. */
+export interface Terminal {
+  /** Shows `query` and reads the line that is typed after it; what was typed before is no answer. None: no more will come. */
+  readonly readLine: (query: string) => Effect.Effect<Option.Option<string>>
+}
+
 /** What a command may know of the process it runs in. Only `main.ts` looks at the process itself. */
 export class Surroundings extends Context.Tag("@harness/cli/Surroundings")<
   Surroundings,
@@ -31,6 +37,8 @@ export class Surroundings extends Context.Tag("@harness/cli/Surroundings")<
     readonly platform: string
     readonly out: Writer
     readonly err: Writer
+    /** There when somebody reads what we say and can type. */
+    readonly terminal: Option.Option<Terminal>
     readonly stdin: { readonly isTerminal: boolean; readonly text: Effect.Effect<string, CliFailure> }
     /** Comes when somebody asks us to end; a second time nobody is asked. */
     readonly stopped: Effect.Effect<StopSignal>

@@ -1,7 +1,10 @@
 import type { Command } from "./command.ts"
+import { answer, approve, deny, grantCommands } from "./definitions/asks.ts"
+import { hookCommands } from "./definitions/hooks.ts"
 import { machineCommands } from "./definitions/machine.ts"
 import { sessionCommands } from "./definitions/sessions.ts"
 import { cancel, fork, prompt, status, watch } from "./definitions/talk.ts"
+import { agents, background, compact } from "./definitions/work.ts"
 
 /** Everything the program can do, in the order it is shown. What a command does is only loaded when it runs. */
 export const commands: ReadonlyArray<Command> = [
@@ -10,8 +13,16 @@ export const commands: ReadonlyArray<Command> = [
   watch,
   status,
   cancel,
+  approve,
+  deny,
+  answer,
+  ...grantCommands,
   fork,
+  compact,
+  background,
   ...sessionCommands,
+  agents,
+  ...hookCommands,
   ...machineCommands.tokens,
   machineCommands.doctor,
   machineCommands.openapi

@@ -48,6 +48,14 @@ export const read = <A, I>(
     Options.map(Option.getOrUndefined)
   )
 
+/** One that may not be left out. */
+export const required = <A>(name: string, option: Options.Options<A | undefined>): Options.Options<A> =>
+  Options.filterMap(
+    option,
+    (value) => (value === undefined ? Option.none() : Option.some(value)),
+    `--${name} is missing`
+  )
+
 /** The same option any number of times; values may also be put together with commas. */
 export const list = <A, I>(
   name: string,
@@ -72,9 +80,25 @@ export const list = <A, I>(
 
 const digits = Schema.String.pipe(Schema.pattern(/^\d{1,15}$/, { description: "a whole number" }))
 
+const numberIn = <A>(text: Schema.Schema<string>, number: Schema.Schema<A, number>) =>
+  Schema.transform(text, number, { strict: true, decode: Number, encode: String })
+
+/** A whole number in plain digits, not too small and not too large. */
+export const digitsBetween = (least: number, most: number) => {
+  const description =
+    most === Number.MAX_SAFE_INTEGER ? `a whole number from ${least}` : `a whole number from ${least} to ${most}`
+  return numberIn(digits, Schema.Int.pipe(Schema.between(least, most, { description })))
+}
+
+/** An amount of money. */
+export const dollars = numberIn(
+  Schema.String.pipe(Schema.pattern(/^\d{1,9}(\.\d{1,9})?$/, { description: "an amount, for example 0.50" })),
+  Schema.Number.pipe(Schema.greaterThan(0, { description: "more than nothing" }))
+)
+
 /** A whole number from 0 in plain digits. */
 export const wholeNumber = (name: string, label: string, about: string): Options.Options<number | undefined> =>
-  read(name, label, about, Schema.transform(digits, Schema.Number, { strict: true, decode: Number, encode: String }))
+  read(name, label, about, numberIn(digits, Schema.Number))
 
 /** An argument a schema can read. */
 export const argument = <A, I>(name: string, about: string, schema: Schema.Schema<A, I>): Args.Args<A> =>

@@ -1,8 +1,9 @@
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, Option } from "effect"
 import { exitCodeOf, failed } from "./failures.ts"
 import { styleFor } from "./render/style.ts"
 import { run } from "./run.ts"
 import { type StopSignal, Surroundings, type Writer } from "./Surroundings.ts"
+import { terminalOf } from "./terminal.ts"
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -83,6 +84,10 @@ export const start = async ({ env, home }: { readonly env: Env; readonly home: s
       platform: process.platform,
       out: writer(process.stdout, env),
       err: writer(process.stderr, env),
+      terminal:
+        process.stdin.isTTY && process.stderr.isTTY
+          ? Option.some(terminalOf(process.stdin, process.stderr, () => process.kill(process.pid, "SIGINT")))
+          : Option.none(),
       stdin: { isTerminal: process.stdin.isTTY === true, text: stdinText },
       stopped: Deferred.await(stopped),
       unread: Deferred.await(unread)

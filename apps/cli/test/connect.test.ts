@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { isHere, tokenFor, urlOf } from "../src/connect.ts"
 import { dataFolder } from "../src/dataFolder.ts"
 import { plain } from "../src/render/style.ts"
@@ -31,6 +31,7 @@ const within = <A>(
       platform: "linux",
       out: silent,
       err: silent,
+      terminal: Option.none(),
       stdin: { isTerminal: false, text: Effect.succeed("") },
       stopped: Effect.never,
       unread: Effect.never

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { TurnPart, TurnSnapshot, TurnStreamEventValue } from "@harness/protocol"
-import { CallId, SessionId, TurnId } from "@harness/protocol"
+import { CallId, PermissionRequestId, SessionId, TurnId } from "@harness/protocol"
 import { Effect } from "effect"
 import { coloured, plain, styleFor } from "../src/render/style.ts"
 import { Transcript } from "../src/render/Transcript.ts"
@@ -106,6 +106,50 @@ describe("the transcript of a turn", () => {
   it("adds nothing to a text that is cut into parts", () => {
     const { out } = shown([opening([text("a", "Hel"), text("b", "lo")]), row([text("d", "!"), call])], false)
     assert.strictEqual(out, "Hello!\n")
+  })
+
+  it("leaves what is asked to whoever asks it, and says what else a turn waits for", () => {
+    const waiting = (name: string, callId: string): TurnPart => ({ ...call, name, partId: callId, state: "waiting" })
+    const wait = (...parts: ReadonlyArray<TurnPart>): TurnStreamEventValue => {
+      const event = row(parts)
+      return event.type === "turn.snapshot" && "at" in event
+        ? { ...event, turn: { ...event.turn, state: "waiting" } }
+        : event
+    }
+    const ask: TurnStreamEventValue = {
+      type: "turn.approval.resolved",
+      sessionId: turn.sessionId,
+      turnId: turn.turnId,
+      cursor: 1,
+      revision: 1,
+      at: turn.acceptedAt,
+      requestId: PermissionRequestId.make("req_01M8PSS5FV10S3N6BJFP3VSJQ4"),
+      reply: "once"
+    }
+    const asked: TurnStreamEventValue = {
+      ...ask,
+      type: "turn.approval.requested",
+      request: {
+        requestId: ask.requestId,
+        sessionId: turn.sessionId,
+        turnId: turn.turnId,
+        callId: call.callId,
+        permission: "shell",
+        patterns: [],
+        title: "Run ls",
+        detail: "ls",
+        always: [],
+        askedAt: turn.acceptedAt
+      }
+    }
+    const lines = (events: ReadonlyArray<TurnStreamEventValue>) =>
+      shown([opening(), ...events], false)
+        .err.split("\n")
+        .filter((line) => line.startsWith("…"))
+    assert.deepStrictEqual(lines([asked, wait(waiting("shell", "c"))]), [])
+    assert.deepStrictEqual(lines([asked, ask, wait(waiting("shell", "c"))]), ["… waiting for something from outside"])
+    assert.deepStrictEqual(lines([wait(waiting("task", "c"))]), ["… waiting for a sub-agent"])
+    assert.deepStrictEqual(lines([wait(waiting("task", "c"), waiting("task", "d"))]), ["… waiting for 2 sub-agents"])
   })
 
   it("says so when a crash took words that were already shown", () => {

@@ -1,22 +1,24 @@
 import { mint } from "@harness/client"
-import type { ServerName, SessionId, TurnSnapshot, TurnStreamEventValue } from "@harness/protocol"
-import { Effect, Ref, Schedule } from "effect"
+import type { ServerName, SessionId, SubmitPromptReceipt, TurnSnapshot } from "@harness/protocol"
+import { Effect, Option, Ref, Schedule } from "effect"
+import { attendance, type Rejected } from "../asking/attendance.ts"
 import type { Running } from "../command.ts"
 import { type Connected, connect, type Where } from "../connect.ts"
-import { CliFailure, cancelledBy, misused, stoppedBy, turnFailed } from "../failures.ts"
+import { CliFailure, cancelledBy, failed, misused, stoppedBy, turnFailed } from "../failures.ts"
 import { lossNotice } from "../lossNotice.ts"
 import { withoutUndefined } from "../present.ts"
-import { type Piece, Transcript } from "../render/Transcript.ts"
-import { turnSummary } from "../render/turns.ts"
 import { type StopSignal, Surroundings } from "../Surroundings.ts"
+import { screenFor } from "../screen.ts"
+import { type TurnFlags, turnOptions } from "../turnOptions.ts"
 
-interface PromptOptions extends Where {
+interface PromptOptions extends Where, TurnFlags {
   readonly server: ServerName
   readonly session: SessionId | undefined
   readonly model: string | undefined
   readonly agent: string | undefined
   readonly title: string | undefined
   readonly workdir: string | undefined
+  readonly unattended: boolean
   readonly quiet: boolean
   readonly json: boolean
 }
@@ -24,10 +26,14 @@ interface PromptOptions extends Where {
 /** A server that restarts is back by then; one that is gone should not keep anybody waiting. */
 const MAX_DOWNTIME = "15 seconds"
 
+/** Whether the prompt itself comes from standard input. */
+const isPiped = (words: ReadonlyArray<string>, stdinIsTerminal: boolean): boolean =>
+  words.length === 0 ? !stdinIsTerminal : words.length === 1 && words[0] === "-"
+
 const contentOf = (words: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const { stdin } = yield* Surroundings
-    const piped = words.length === 0 ? !stdin.isTerminal : words.length === 1 && words[0] === "-"
+    const piped = isPiped(words, stdin.isTerminal)
     const content = piped ? yield* stdin.text : words.join(" ")
     if (content.trim() !== "") return content
     return yield* misused(
@@ -46,42 +52,36 @@ const stop = (client: Connected["client"], at: { server: string; sessionId: stri
       Effect.ignore
     )
 
-/** Where the answer and what is around it go. */
-const screen = ({ json, quiet }: PromptOptions) =>
-  Effect.gen(function* () {
-    const { err, out } = yield* Surroundings
-    const transcript = new Transcript(out, err)
-    const show = (pieces: ReadonlyArray<Piece>) =>
-      Effect.forEach(
-        pieces,
-        ({ text, to }) => (to === "out" ? out.write(text) : quiet ? Effect.void : err.write(text)),
-        { discard: true }
-      )
-    return {
-      show: (event: TurnStreamEventValue) =>
-        json ? out.write(`${JSON.stringify(event)}\n`) : Effect.suspend(() => show(transcript.take(event))),
-      end: Effect.suspend(() => show(transcript.end())),
-      summary: (turn: TurnSnapshot) =>
-        json || quiet || !err.isTerminal ? Effect.void : err.write(turnSummary(turn, err.style))
-    }
-  })
+/** Says which options could not apply. */
+const ignoredOf = ({ ignored = [] }: SubmitPromptReceipt) =>
+  Effect.flatMap(Surroundings, ({ err }) =>
+    ignored.length === 0 ? Effect.void : err.write(`${err.style.dim(`! without effect: ${ignored.join(", ")}`)}\n`)
+  )
 
 /** Submits a prompt, shows the answer as it comes, and ends as the turn ends. */
 export const prompt = (options: PromptOptions, words: ReadonlyArray<string>): Running =>
   Effect.gen(function* () {
-    const { stopped } = yield* Surroundings
+    const { stdin, stopped, terminal } = yield* Surroundings
+    const runOptions = yield* turnOptions(options)
     const content = yield* Effect.raceFirst(contentOf(words), Effect.flatMap(stopped, stoppedBy))
     const { ask, client } = yield* connect(options)
-    const { agent, json, model, server, session, title, workdir } = options
+    const { agent, json, model, quiet, server, session, title, unattended, workdir } = options
     const at = { server, sessionId: session ?? (yield* mint("ses")), turnId: yield* mint("turn") }
     const named = { sessionId: at.sessionId, turnId: at.turnId }
     const choice = withoutUndefined({ model, agent })
     const loss = yield* lossNotice
-    const { end, show, summary } = yield* screen(options)
+    const screen = yield* screenFor({ json, quiet, resultOnly: options.outputSchema !== undefined })
+    const alone = json || unattended || isPiped(words, stdin.isTerminal)
+    const attending = yield* attendance({
+      terminal: alone ? Option.none() : terminal,
+      sessionId: at.sessionId,
+      aside: screen.aside
+    })
 
     const submitted = client.turns.submit({
       ...at,
       ...choice,
+      ...withoutUndefined({ options: runOptions }),
       content,
       session: { ...choice, ...withoutUndefined({ title, workdir }) }
     })
@@ -91,11 +91,13 @@ export const prompt = (options: PromptOptions, words: ReadonlyArray<string>): Ru
       after: json ? 0 : undefined,
       maxDowntime: MAX_DOWNTIME,
       onLost: loss.lost,
-      onEvent: (event) => Effect.zipRight(loss.found, show(event))
+      onEvent: (event) => Effect.zipRight(loss.found, Effect.zipRight(attending.hear(event), screen.show(event))),
+      onAsk: attending.onAsk,
+      onQuestion: attending.onQuestion
     })
-    const following = ask(submitted).pipe(
+    const following = Effect.flatMap(ask(submitted), ignoredOf).pipe(
       Effect.zipRight(Effect.mapError(ask(ended), (failure) => leftBehind(failure, named))),
-      Effect.ensuring(end)
+      Effect.ensuring(screen.end)
     )
 
     const signal = yield* Ref.make<StopSignal | undefined>(undefined)
@@ -111,7 +113,28 @@ export const prompt = (options: PromptOptions, words: ReadonlyArray<string>): Ru
     if (asked !== undefined) return yield* cancelledBy(asked, named)
     const turn = yield* outcome
     if (turn.state !== "completed") return yield* turnFailed(turn)
-    yield* summary(turn)
+    yield* screen.result(turn)
+    yield* screen.summary(turn)
+    if (options.outputSchema !== undefined && turn.result === undefined) return yield* withoutResult(turn)
+    const rejected = yield* attending.rejected
+    if (rejected.length > 0) return yield* unanswered(turn, rejected)
+  })
+
+/** The turn was to deliver JSON, and did not. */
+const withoutResult = ({ rejected, resultError, sessionId, state, stopReason, turnId }: TurnSnapshot): CliFailure =>
+  failed({
+    code: `turn.${stopReason ?? "output_invalid"}`,
+    message: `there is no result: ${resultError ?? `the turn ended early (${stopReason ?? state})`}`,
+    details: { sessionId, turnId, state, ...withoutUndefined({ stopReason, resultError, rejected }) }
+  })
+
+/** The turn ended well, but not with all it wanted: each was said when it was rejected. */
+const unanswered = ({ sessionId, state, turnId }: TurnSnapshot, rejected: ReadonlyArray<Rejected>): CliFailure =>
+  failed({
+    code: "ask.unattended",
+    message: "nobody was there to answer what the turn asked",
+    details: { sessionId, turnId, state, rejected },
+    obvious: true
   })
 
 /** We lost sight of a turn that was accepted: it goes on without us. */

@@ -1,10 +1,12 @@
 import * as Args from "@effect/cli/Args"
 import * as Options from "@effect/cli/Options"
-import { EntryId, ModelName, SessionId, TurnId } from "@harness/protocol"
+import { EntryId, ModelName, SessionId, TurnId, TurnMode } from "@harness/protocol"
 import { command } from "../command.ts"
 import {
   argument,
   connection,
+  digitsBetween,
+  dollars,
   id,
   json,
   maybeArgument,
@@ -16,6 +18,15 @@ import {
   wholeNumber
 } from "../options.ts"
 
+const turnFlags = {
+  mode: read("mode", "mode", "agent works, plan and ask only read; agent", TurnMode),
+  outputSchema: text("output-schema", "file", "JSON Schema the result has to fit; prints the result alone, as JSON"),
+  maxSteps: read("max-steps", "number", "Generations at most; 100", digitsBetween(1, 1000)),
+  budgetTokens: read("budget-tokens", "number", "Tokens the turn may take", digitsBetween(1, Number.MAX_SAFE_INTEGER)),
+  budgetUsd: read("budget-usd", "dollars", "What the turn may cost", dollars),
+  budgetMillis: read("budget-millis", "number", "How long it may take", digitsBetween(1, Number.MAX_SAFE_INTEGER))
+}
+
 /** Says something, and shows the answer. */
 export const prompt = command({
   name: "prompt",
@@ -23,6 +34,8 @@ export const prompt = command({
   more: [
     "The answer goes to standard output; thoughts, tools and notices to standard error. Without TEXT, or with `-`,",
     "the prompt is read from standard input. Ctrl-C cancels the turn on the server, a second one leaves at once.",
+    "What the turn or a sub-agent of it asks is put to you at the terminal. With no terminal, with --json and with",
+    "--unattended it is rejected at once, one line on standard error each, and the end is 1.",
     "Ends with 0 when the turn was completed, 1 when it failed or was cancelled, 130 after Ctrl-C."
   ],
   options: Options.all({
@@ -38,6 +51,8 @@ export const prompt = command({
     agent: text("agent", "name", "Agent that works on it"),
     title: text("title", "text", "Title of a new session"),
     workdir: text("workdir", "folder", "Folder a new session works in, relative to the server's root"),
+    ...turnFlags,
+    unattended: toggle("unattended", "Reject what the turn asks, as if nobody were there"),
     quiet: toggle("quiet", "Show the answer alone").pipe(Options.withAlias("q")),
     json: toggle("json", 'Print every event as a line of JSON, and errors as {"error": …} on the last line')
   }),
@@ -46,6 +61,11 @@ export const prompt = command({
     { line: 'harness prompt "hello"', does: "ask in a new session" },
     { line: 'harness prompt --session work "and now?"', does: "go on with a session" },
     { line: "git diff | harness prompt -q - > review.md", does: "prompt from a pipe, answer to a file" },
+    { line: 'harness prompt --mode plan "how would you do it?"', does: "look, and change nothing" },
+    {
+      line: 'harness prompt --output-schema issues.json "what is wrong here?"',
+      does: "an answer that fits a JSON Schema"
+    },
     { line: 'harness prompt --json "hello" | jq .type', does: "events for a program" }
   ],
   endsItself: true,

@@ -1,4 +1,6 @@
 import type {
+  PermissionRequest,
+  Question,
   ServerStreamEventValue,
   SessionStreamEventValue,
   TurnChange,
@@ -7,7 +9,9 @@ import type {
   TurnStreamEventValue
 } from "@harness/protocol"
 import type { Writer } from "../Surroundings.ts"
-import { oneLine } from "./text.ts"
+import { askTitle } from "./asks.ts"
+import type { Style } from "./style.ts"
+import { oneLine, visible } from "./text.ts"
 import { callLine, settledLine } from "./tools.ts"
 import { endText, usageText } from "./turns.ts"
 
@@ -23,6 +27,27 @@ interface Known {
 
 const isTerminal = (state: TurnSnapshot["state"]) =>
   state === "completed" || state === "failed" || state === "cancelled"
+
+const replies = { once: "allowed once", always: "allowed always", reject: "rejected" } as const
+
+/** A request on lines of their own: what it is, all of it that fits a line, and how to answer. */
+const asked = (request: PermissionRequest, style: Style): ReadonlyArray<string> => {
+  const detail = oneLine(visible(request.detail), 400)
+  return [
+    `${style.yellow("?")} ${style.yellow(askTitle(request))} ${style.dim(request.requestId)}`,
+    ...(detail === "" ? [] : [`  ${style.dim("│")} ${detail}`])
+  ]
+}
+
+/** A question, and what there is to choose from. */
+const questioned = ({ questionId, questions }: Question, style: Style): ReadonlyArray<string> =>
+  questions.map(({ options, question }, at) => {
+    const choices = options.map(({ label }, n) => `${n + 1} ${oneLine(label, 60)}`).join(", ")
+    const id = at === 0 ? style.dim(questionId) : ""
+    return [`${style.yellow("?")} ${style.yellow(oneLine(question, 300))}`, choices, id]
+      .filter((text) => text !== "")
+      .join(" ")
+  })
 
 /** Events as lines, each whole in itself: for a person at a screen, and for `grep`. */
 export class EventLines {
@@ -53,9 +78,12 @@ export class EventLines {
     const { style } = this.out
     switch (event.type) {
       case "session.created": {
-        const { title, workdir, model } = event.session
-        const known = "replayed" in event && event.replayed === true ? "session" : "session created"
-        return [`${known}${title === "" ? "" : ` "${oneLine(title, 80)}"`} ${style.dim(`in ${workdir} with ${model}`)}`]
+        const { title, workdir, model, spawnedFrom } = event.session
+        const known = "replayed" in event && event.replayed === true ? "" : " created"
+        const what = spawnedFrom === undefined ? "session" : `sub-agent of ${style.cyan(spawnedFrom.sessionId)}`
+        return [
+          `${what}${known}${title === "" ? "" : ` "${oneLine(title, 80)}"`} ${style.dim(`in ${workdir} with ${model}`)}`
+        ]
       }
       case "session.title":
         return [`title "${oneLine(event.title, 80)}"`]
@@ -85,19 +113,24 @@ export class EventLines {
       }
       case "turn.approval.requested":
       case "session.turn.approval.requested":
-        return [style.yellow(`? may it ${oneLine(event.request.title)}`)]
+        return asked(event.request, style)
       case "turn.approval.resolved":
-      case "session.turn.approval.resolved":
-        return [`${event.reply} ${style.dim(event.requestId)}`]
+      case "session.turn.approval.resolved": {
+        const by = event.actor === undefined ? "" : ` by ${oneLine(event.actor.actorId, 40)}`
+        const why = event.message === undefined || event.message === "" ? "" : `: ${oneLine(event.message, 200)}`
+        return [`! ${replies[event.reply]}${by}${why} ${style.dim(event.requestId)}`]
+      }
       case "turn.question.asked":
       case "session.turn.question.asked":
-        return [style.yellow(`? ${event.question.questions.map(({ question }) => oneLine(question)).join(" ")}`)]
+        return questioned(event.question, style)
       case "turn.question.replied":
-      case "session.turn.question.replied":
-        return [`answered ${oneLine(event.answers.flat().join(", "))}`]
+      case "session.turn.question.replied": {
+        const said = event.answers.map((one) => oneLine(one.join(", "), 200)).join("; ")
+        return [`! answered ${said} ${style.dim(event.questionId)}`]
+      }
       case "turn.question.rejected":
       case "session.turn.question.rejected":
-        return ["question rejected"]
+        return [`! not answered ${style.dim(event.questionId)}`]
       default:
         return []
     }

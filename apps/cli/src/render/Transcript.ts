@@ -23,27 +23,50 @@ export class Transcript {
   private readonly writers: { readonly out: Writer; readonly err: Writer }
   private readonly oneScreen: boolean
   private readonly open = { out: false, err: false }
+  /** What the turn asks, and nobody has answered. */
+  private readonly asks = new Set<string>()
   /** The part whose text is being shown. */
   private part: string | undefined
 
   constructor(out: Writer, err: Writer) {
     this.writers = { out, err }
-    this.oneScreen = out.isTerminal && err.isTerminal
+    this.oneScreen = out === err || (out.isTerminal && err.isTerminal)
   }
 
   /** What has to be shown after one more event. */
   take(event: TurnStreamEventValue): ReadonlyArray<Piece> {
     const before = this.turn
     const after = foldTurn(before, event)
-    const asked = event.type === "turn.approval.requested" ? this.line(`? may it ${oneLine(event.request.title)}`) : []
-    if (after === undefined || after === before) return asked
+    this.hear(event)
+    if (after === undefined || after === before) return []
     this.turn = after
-    return [...asked, ...this.states(before, after), ...this.texts(before, after), ...this.others(before, after)]
+    return [
+      ...this.states(before, after),
+      ...this.texts(before, after),
+      ...this.others(before, after),
+      ...this.waits(before, after)
+    ]
+  }
+
+  /** Somebody else is to write: no line stays open, and what comes later starts on one of its own. */
+  aside(): ReadonlyArray<Piece> {
+    this.part = undefined
+    return this.end()
   }
 
   /** The end: no line stays open. */
   end(): ReadonlyArray<Piece> {
     return [...this.close("out"), ...this.close("err")]
+  }
+
+  /** What is asked is put to the person, or rejected: that is not for us to show. */
+  private hear(event: TurnStreamEventValue) {
+    if (event.type === "turn.approval.requested") this.asks.add(event.request.requestId)
+    if (event.type === "turn.question.asked") this.asks.add(event.question.questionId)
+    if (event.type === "turn.approval.resolved") this.asks.delete(event.requestId)
+    if (event.type === "turn.question.replied" || event.type === "turn.question.rejected") {
+      this.asks.delete(event.questionId)
+    }
   }
 
   private states(before: TurnSnapshot | undefined, after: TurnSnapshot): ReadonlyArray<Piece> {
@@ -53,8 +76,18 @@ export class Transcript {
     }
     if (before?.state === after.state) return pieces
     if (after.state === "queued") pieces.push(...this.line("… queued behind the session's other turns"))
-    if (after.state === "waiting") pieces.push(...this.line("… waiting for something from outside"))
     return pieces
+  }
+
+  /** What it waits for, unless that is something it asks. Of a turn that is first seen waiting, asks are not known yet. */
+  private waits(before: TurnSnapshot | undefined, after: TurnSnapshot): ReadonlyArray<Piece> {
+    if (after.state !== "waiting" || before?.state === "waiting" || this.asks.size > 0) return []
+    const calls = after.parts.filter((part) => part.type === "tool" && part.state === "waiting")
+    const children = calls.filter((part) => part.type === "tool" && part.name === "task").length
+    if (children > 0 && children === calls.length) {
+      return this.line(`… waiting for ${children === 1 ? "a sub-agent" : `${children} sub-agents`}`)
+    }
+    return before === undefined ? [] : this.line("… waiting for something from outside")
   }
 
   private texts(before: TurnSnapshot | undefined, after: TurnSnapshot): ReadonlyArray<Piece> {
@@ -95,10 +128,6 @@ export class Transcript {
       }
       case "notice":
         return old === undefined ? this.line(`! ${oneLine(part.message, 400)}`) : []
-      case "question":
-        return old === undefined
-          ? this.line(`? ${part.questions.map(({ question }) => oneLine(question)).join(" ")}`)
-          : []
       case "steer":
         return part.applied && !(old?.type === "steer" && old.applied) ? this.line("+ said meanwhile, and heard") : []
       default:

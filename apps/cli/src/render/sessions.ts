@@ -44,16 +44,26 @@ export const sessionText = (session: Session, style: Style): string =>
     ["created", session.createdAt]
   ])
 
-/** What a session is doing. */
-export const statusText = (status: SessionStatusResponseValue, style: Style): string =>
+/** What an ask is about, by its id. */
+export type AskTitles = ReadonlyMap<string, string>
+
+/** What a session is doing. `titles`: what is known of the asks in it and below it. */
+export const statusText = (status: SessionStatusResponseValue, style: Style, titles: AskTitles = new Map()): string =>
   rows(style, [
     ["state", painted(status.state, style)(status.state)],
     ...(status.activeTurnId === undefined ? [] : [["turn", `${status.activeTurnId}, step ${status.step}`] as const]),
     ...(status.lastTurnId === undefined ? [] : [["last turn", status.lastTurnId] as const]),
     ["turns", `${status.turnCount}, ${status.queued} queued`],
-    ...(status.waitingOn.length === 0
-      ? []
-      : [["waits on", status.waitingOn.map(({ id, kind }) => `${kind} ${id}`).join(", ")] as const]),
+    ...status.waitingOn.map(({ id, kind }, at) => {
+      const title = titles.get(id)
+      return [
+        at === 0 ? "waits on" : "",
+        `${kind} ${id}${title === undefined ? "" : ` ${style.yellow(title)}`}`
+      ] as const
+    }),
+    ...[...titles].flatMap(([id, title]) =>
+      status.waitingOn.some((one) => one.id === id) ? [] : [["below", `${id} ${style.yellow(title)}`] as const]
+    ),
     ...(status.pendingCalls.length === 0 ? [] : [["calls", status.pendingCalls.join(", ")] as const]),
     ...(status.children.length === 0
       ? []

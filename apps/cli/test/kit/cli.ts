@@ -21,11 +21,15 @@ export interface RunOptions {
   readonly cwd?: string
   /** Standard input, whole; without it there is nothing on it. */
   readonly stdin?: string
+  /** Standard input stays open, to be written to. */
+  readonly typing?: boolean
 }
 
 /** A run of the program that may still be going on. */
 export interface Run {
   readonly child: ChildProcess
+  /** Writes to its standard input. */
+  readonly type: (text: string) => void
   /** Settles when this text has been written to standard output (or error). Fails when the program ends without it. */
   readonly saw: (text: string | RegExp, where?: "out" | "err") => Promise<string>
   readonly done: Promise<Outcome>
@@ -55,7 +59,7 @@ export const startProcess = (file: string, args: ReadonlyArray<string>, options:
   child.stderr.setEncoding("utf8").on("data", hear("err"))
   // A program that does not read its input closes it under us.
   child.stdin.on("error", () => {})
-  child.stdin.end(options.stdin ?? "")
+  if (options.typing !== true) child.stdin.end(options.stdin ?? "")
   const done = once(child, "close").then(([code, signal]) => ({ code, signal, ...said }))
   const saw = (text: string | RegExp, where: "out" | "err" = "out") =>
     new Promise<string>((resolve, reject) => {
@@ -71,7 +75,7 @@ export const startProcess = (file: string, args: ReadonlyArray<string>, options:
         if (waiting.delete(look)) reject(new Error(`ended without ${String(text)}: ${JSON.stringify(outcome)}`))
       })
     })
-  return { child, saw, done }
+  return { child, type: (text) => child.stdin.write(text), saw, done }
 }
 
 /** Runs the real program to its end. */
