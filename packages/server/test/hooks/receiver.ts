@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
-import { Deferred, Effect, Queue } from "effect"
+import { Deferred, Effect, Exit, Queue, Scope } from "effect"
+import { afterAll, beforeAll } from "vitest"
 
 /** A request as somebody outside gets it. */
 export interface Received {
@@ -78,4 +79,25 @@ export const isSigned = ({ headers, text }: Received, secret: string): boolean =
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64")
   const content = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${text}`
   return headers["webhook-signature"] === `v1,${createHmac("sha256", key).update(content).digest("base64")}`
+}
+
+/** A receiver for one test file, as promises. */
+export const receiverForFile = () => {
+  const scope = Effect.runSync(Scope.make())
+  let there: Effect.Effect.Success<typeof receiver> | undefined
+  beforeAll(async () => {
+    there = await Effect.runPromise(Scope.extend(receiver, scope))
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  const at = () => {
+    if (there === undefined) throw new Error("the receiver is not there yet")
+    return there
+  }
+  return {
+    url: (path: string) => at().url + path,
+    on: (path: string, reply: Reply) => at().on(path, reply),
+    next: () => Effect.runPromise(at().next),
+    /** What came on a path so far. */
+    came: (path: string) => at().received.filter((one) => one.path === path)
+  }
 }
