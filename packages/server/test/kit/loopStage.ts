@@ -39,7 +39,8 @@ export const loopStage = (...options: Parameters<typeof stage>) => {
     },
     /** The session's log and history keep the laws. */
     sound: async (name: string): Promise<void> => {
-      expect(historyProblems(await (await on.api()).get(`/sessions/${name}/history?limit=500`))).toEqual([])
+      const { body } = await (await on.api()).get(`/sessions/${name}/history?limit=500`)
+      expect(historyProblems(body.entries)).toEqual([])
       expect(logProblems(await wholeLog(await on.api(), name))).toEqual([])
     }
   }
