@@ -5,7 +5,7 @@ import type { Answer, wire } from "./wire.ts"
 /** What a user was told, and may rely on. */
 export interface Told {
   /** Prompts by turn id, in the order of their acceptance. */
-  readonly turns: Map<string, { readonly plan?: Plan; readonly whenBusy: string; readonly disposition: string }>
+  readonly turns: Map<string, { readonly plan?: Plan; readonly whenBusy: string }>
   /** Turn ids whose end was asked for, and those of them whose end was promised. */
   readonly asked: Set<string>
   readonly cancelled: Set<string>
@@ -56,8 +56,7 @@ export const busyUser = (options: { readonly session: string; readonly chance: C
     const body = { content: steers ? steering(id) : planned(plan), whenBusy }
     const answer = await ask((api) => api.put(`${home}/turns/${id}`, body))
     expectStatus(answer, 202)
-    const { disposition } = answer.body
-    told.turns.set(id, { ...(steers ? {} : { plan }), whenBusy, disposition })
+    told.turns.set(id, { ...(steers ? {} : { plan }), whenBusy })
     told.cursor = Math.max(told.cursor, answer.body.cursor)
   }
 

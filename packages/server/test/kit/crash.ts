@@ -6,8 +6,11 @@ import { type Answer, wire } from "./wire.ts"
 export interface Mortal {
   /** The server that runs, or the one that is about to. */
   readonly up: () => Promise<Harness>
-  /** SIGKILL, then a start. Answers when it is up again. */
-  readonly crash: () => Promise<Harness>
+  /**
+   * SIGKILL, then a start. Answers when it is up again. `early`: the first start dies, too, after so many milliseconds
+   * unless it is up by then.
+   */
+  readonly crash: (early?: number) => Promise<Harness>
   /** By when each one was dead, as the wall clock says: what the log holds up to then was written before. */
   readonly deaths: ReadonlyArray<number>
   readonly stop: () => Promise<void>
@@ -17,15 +20,22 @@ export const mortal = async (options: HarnessOptions): Promise<Mortal> => {
   const deaths: Array<number> = []
   let up = startHarness(options)
   await up
-  const again = async (dying: Promise<Harness>) => {
+  const again = async (dying: Promise<Harness>, early: number | undefined) => {
     await (await dying).kill()
+    deaths.push(Date.now())
+    if (early === undefined) return startHarness(options)
+    const signal = AbortSignal.timeout(early)
+    const born = await startHarness({ ...options, signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
+    await born?.kill()
     deaths.push(Date.now())
     return startHarness(options)
   }
   return {
     up: () => up,
-    crash: () => {
-      up = again(up)
+    crash: (early) => {
+      up = again(up, early)
       return up
     },
     deaths,

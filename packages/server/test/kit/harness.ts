@@ -28,6 +28,8 @@ export interface HarnessOptions {
   /** A scripted model's URL; without it the demo model answers. */
   readonly openaiBaseUrl?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Kills it, also while it starts. */
+  readonly signal?: AbortSignal
 }
 
 const exited = (child: ChildProcess): Promise<number | null> =>
@@ -71,6 +73,7 @@ export const startHarness = async (options: HarnessOptions): Promise<Harness> =>
       ...options.env
     }
   })
+  options.signal?.addEventListener("abort", () => child.kill("SIGKILL"))
   let out = ""
   let log = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
