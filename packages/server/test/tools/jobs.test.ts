@@ -16,7 +16,8 @@ const background = (context: ToolContext, n: number, command: string, more = {})
 const until = (
   ask: Effect.Effect<CallResult, unknown, Tools>,
   wanted: (result: CallResult) => boolean
-): Effect.Effect<CallResult, unknown, Tools> => Effect.repeat(Effect.zipLeft(ask, Effect.sleep("5 millis")), { until: wanted })
+): Effect.Effect<CallResult, unknown, Tools> =>
+  Effect.repeat(Effect.zipLeft(ask, Effect.sleep("5 millis")), { until: wanted })
 
 describe("shell in the background", () => {
   within("answers at once, and outlives its call", (context) =>
