@@ -13,6 +13,7 @@ import type { Tasks } from "../tasks/Tasks.ts"
 import type { Tools } from "../tools/Tools.ts"
 import type { Progress } from "../turns/Progress.ts"
 import type { TurnsRepo } from "../turns/TurnsRepo.ts"
+import type { SpendingRepo } from "../usage/SpendingRepo.ts"
 import { compactBetween } from "./compact.ts"
 import { runTurn } from "./runTurn.ts"
 
@@ -27,6 +28,7 @@ type Needs =
   | PermissionsRepo
   | Progress
   | SessionsRepo
+  | SpendingRepo
   | Tasks
   | Tools
   | TurnsRepo

@@ -8,7 +8,8 @@ import type { Growing } from "./Growing.ts"
 export interface Stage {
   readonly held: Held
   readonly crew: Crew
-  readonly model: ResolvedModel
+  /** As the settings have it at this step. */
+  model: ResolvedModel
   growing: Growing
   /** An answer cut off by its provider is gone on with once per turn. */
   continued: boolean

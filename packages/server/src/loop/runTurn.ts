@@ -22,9 +22,13 @@ const begin = (hub: typeof Hub.Service, held: Held): Growing => {
   )
 }
 
+const unresolved = ({ code, message }: { readonly code: string; readonly message: string }) =>
+  failed({ kind: "permanent", code, message, retryable: false })
+
 const loop = (stage: Stage) =>
   Effect.gen(function* () {
     const progress = yield* Progress
+    const models = yield* Models
     const hooks = yield* Hooks
     const { held } = stage
     // A turn that is taken up again may have calls to run; one that just begins asks the hooks before it.
@@ -44,6 +48,9 @@ const loop = (stage: Stage) =>
         yield* progress.notice(held.turn, "max_steps", `The turn ended after ${maxSteps} generations.`)
         return yield* progress.finish(held.turn, { state: "completed", stopReason: "max_steps" })
       }
+      const model = yield* Effect.either(models.resolve(turn.model))
+      if (Either.isLeft(model)) return yield* progress.finish(held.turn, unresolved(model.left))
+      stage.model = model.right
       const next = yield* step(stage, turn)
       if (next !== "again" && next !== "steered") return next
     }
@@ -60,8 +67,7 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
     const models = yield* Models
     const model = yield* Effect.either(models.resolve(held.turn.model))
     if (Either.isLeft(model)) {
-      const { code, message } = model.left
-      yield* progress.finish(held.turn, failed({ kind: "permanent", code, message, retryable: false }))
+      yield* progress.finish(held.turn, unresolved(model.left))
       return
     }
     const stage: Stage = {

@@ -44,6 +44,7 @@ import { Streams } from "../turns/Streams.ts"
 import { Submissions } from "../turns/Submissions.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
+import { SpendingRepo } from "../usage/SpendingRepo.ts"
 
 /** Where servers live, and how safely they write. */
 export class ServersFolder extends Context.Tag("@harness/server/ServersFolder")<
@@ -71,6 +72,7 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     LocalHooks.layer,
     WebhooksRepo.layer,
     OutboxRepo.layer,
+    SpendingRepo.layer,
     CompactionsRepo.layer
   )
   return Layer.mergeAll(Engine.layer, Resolutions.layer).pipe(

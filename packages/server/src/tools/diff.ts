@@ -2,7 +2,7 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff"
 import { decode, headBytes, tailBytes } from "./text.ts"
 
 /** Lines that may differ before a text counts as new altogether: finding out how costs their square. */
-const DIFFERENCES_MAX = 2_000
+const DIFFERENCES_MAX = 1_000
 const CONTEXT_LINES = 3
 const NOTE_BYTES = 128
 

@@ -12,6 +12,7 @@ import {
 } from "@harness/protocol"
 import { Context, Effect, Either, Layer } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
+import { Limits } from "../config/Limits.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { Models } from "../models/Models.ts"
@@ -69,6 +70,7 @@ const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const sessionRows = yield* SessionsRepo
   const models = yield* Models
+  const limits = yield* Limits
 
   const checkOptions = (options: TurnOptions) =>
     Effect.gen(function* () {
@@ -105,7 +107,7 @@ const make = Effect.gen(function* () {
       const resolved = yield* models.resolve(model)
       const ignored =
         options.thinking !== undefined && !resolved.thinkingLevels.includes(options.thinking) ? ["thinking"] : []
-      const maxSteps = options.maxSteps ?? agent.steps
+      const maxSteps = options.maxSteps ?? agent.steps ?? (yield* limits).maxSteps
       const turn: PreparedTurn = {
         hash: submitHash(request),
         model,

@@ -130,7 +130,7 @@ for (const [engine, layer] of engines) {
         const text = textOf(yield* use("search", { pattern: "needle" }, { ...context, readable }))
         assert.include(text, "open:1: needle")
         assert.notInclude(text, "canary")
-        assert.include(text, "1 files were passed over")
+        assert.include(text, "do not let them be read: 1")
       })
     )
     within("shows nothing from outside the workdir", (context) =>

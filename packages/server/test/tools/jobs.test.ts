@@ -1,10 +1,12 @@
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { CallId, type CallResult, SessionId } from "@harness/protocol"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import type { ToolContext } from "../../src/tools/Tool.ts"
-import type { Tools } from "../../src/tools/Tools.ts"
+import { Tools } from "../../src/tools/Tools.ts"
+import { Jobs } from "../../src/workspace/Jobs.ts"
 import { isRunning, untilGone } from "../workspace/processes.ts"
 import { codeOf, named, textOf, use, within } from "./calls.ts"
+import { freshContext } from "./context.ts"
 
 const call = (n: number) => CallId.make(`call_01ARZ3NDEKTSV4RRFFQ69G5FA${n}`)
 const background = (context: ToolContext, n: number, command: string, more = {}) =>
@@ -14,7 +16,8 @@ const background = (context: ToolContext, n: number, command: string, more = {})
 const until = (
   ask: Effect.Effect<CallResult, unknown, Tools>,
   wanted: (result: CallResult) => boolean
-): Effect.Effect<CallResult, unknown, Tools> => Effect.repeat(ask, { until: wanted })
+): Effect.Effect<CallResult, unknown, Tools> =>
+  Effect.repeat(Effect.zipLeft(ask, Effect.sleep("5 millis")), { until: wanted })
 
 describe("shell in the background", () => {
   within("answers at once, and outlives its call", (context) =>
@@ -104,6 +107,18 @@ describe("shell in the background", () => {
     })
   )
 })
+
+it.scopedLive("the jobs of tools are those of the service built beside them", () =>
+  Effect.gen(function* () {
+    const context = yield* freshContext
+    yield* background(context, 1, "echo $$; sleep 300")
+    const jobs = yield* Jobs
+    const owner = { server: context.server, sessionId: context.sessionId }
+    assert.lengthOf(yield* jobs.list(owner), 1)
+    yield* jobs.endSession(owner)
+    assert.strictEqual(textOf(yield* use("shell_jobs", {}, context)), "[no background jobs]")
+  }).pipe(Effect.provide(Layer.mergeAll(Tools.layer, Jobs.layer)))
+)
 
 describe("todo", () => {
   within("gives back the list as it is kept", (context) =>

@@ -235,7 +235,7 @@ it.scopedLive.prop(
       const found = yield* Effect.forEach(engines, ([, layer]) => Effect.provide(filesIn(folder, hidden), layer))
       for (const names of found) assert.deepStrictEqual(names, found[0])
     }).pipe(Effect.scoped),
-  { fastCheck: { numRuns: 120 } }
+  { fastCheck: { numRuns: 60 } }
 )
 
 it.live("ripgrep is looked for in whole folders of the search path alone", () =>

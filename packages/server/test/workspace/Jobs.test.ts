@@ -172,17 +172,17 @@ describe("the end of the service", () => {
       const context = yield* Layer.buildWithScope(Jobs.layer, scope)
       const pids = yield* Effect.gen(function* () {
         const jobs = yield* Jobs
-        const names = ["j1", "j2", "j3", "j4"]
+        const names = Array.from({ length: 8 }, (_, index) => `j${index}`)
         for (const jobId of names) yield* jobs.start(request(folder, jobId, stubborn))
         const all = yield* Effect.forEach(names, (jobId) => until(mine, jobId, toldPids))
         return all.flatMap(pidsOf)
       }).pipe(Effect.provide(context))
-      assert.lengthOf(pids, 8)
+      assert.lengthOf(pids, 16)
       assert.isTrue(pids.every(isRunning))
       const [taken] = yield* Effect.timed(Scope.close(scope, Exit.void))
       assert.isFalse(pids.some(isRunning))
-      // Each takes its two seconds of grace; one after another they would take eight.
-      assert.isBelow(Duration.toMillis(taken), 6_000)
+      // Each takes its two seconds of grace; one after another they would take sixteen.
+      assert.isBelow(Duration.toMillis(taken), 14_000)
     })
   )
   it.scopedLive("of shells alone ends them too", () =>

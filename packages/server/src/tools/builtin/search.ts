@@ -93,7 +93,7 @@ const resultOf = (found: Findings, late: boolean): CallResult => {
       : []),
     ...(late ? [note(`stopped after ${FINDING_MILLIS / 1_000} s; not everything was looked through`)] : []),
     ...(found.tooMany ? [note(`only ${FILES_MAX} files were looked at; a path further in sees the rest`)] : []),
-    ...(forbidden > 0 ? [note(`${forbidden} files were passed over: permission rules do not let them be read`)] : [])
+    ...(forbidden > 0 ? [note(`files passed over, since permission rules do not let them be read: ${forbidden}`)] : [])
   ]
   const details = { lines, files, leftOut: shown.leftOut, complete: complete && !found.tooMany }
   const text = shown.lines.length === 0 ? ["[no line fits]", ...notes] : [...shown.lines, ...notes]
