@@ -1,9 +1,11 @@
+import { realpath } from "node:fs/promises"
 import { join } from "node:path"
 import { Context, Effect, Either, Layer, Option } from "effect"
 import { Settings } from "../config/Config.ts"
-import { locate, nameFrom, realWorkdir } from "../workspace/paths.ts"
+import { isInside, nameFrom, pathError } from "../workspace/paths.ts"
 import { type Agent, BUILT_IN } from "./Agent.ts"
 import { type Folder, foldersAbove, readFolder } from "./folder.ts"
+import { together } from "./together.ts"
 
 /** A file that was meant to be an agent, and why it is none. Its path starts at the server root, or at the data folder. */
 export interface AgentProblem {
@@ -19,6 +21,9 @@ export interface AgentsFound {
 
 /** Folders whose files are remembered; the one longest unused goes first. */
 const FOLDERS_MAX = 256
+
+/** Where a folder really is; every submission asks, so that it takes one call of the system. */
+const real = (path: string) => Effect.tryPromise({ try: () => realpath(path), catch: pathError })
 
 /** Earlier ones win. */
 const byName = (agents: ReadonlyArray<Agent>): ReadonlyArray<Agent> => {
@@ -64,20 +69,22 @@ const make = (places: { readonly root: string; readonly data: string }) =>
 
     const inWorkdir = (workdir: string) =>
       Effect.gen(function* () {
-        const root = yield* locate(places.root, ".")
-        const real = yield* realWorkdir({ root: root.path, workdir })
-        return yield* Effect.forEach(foldersAbove(root.path, real), (folder) => look(folder, root.path, "workdir"))
+        const root = yield* real(places.root)
+        const at = yield* real(workdir)
+        return yield* Effect.forEach(isInside(root, at) ? foldersAbove(root, at) : [], (folder) =>
+          look(folder, root, "workdir")
+        )
       }).pipe(
         // A workdir that is gone, or has left the root, has no files.
         Effect.orElseSucceed((): ReadonlyArray<AgentsFound> => [])
       )
 
     const inData = Effect.gen(function* () {
-      const data = yield* locate(places.data, ".")
-      return [yield* look(join(data.path, "agents"), data.path, "data")]
+      const data = yield* real(places.data)
+      return [yield* look(join(data, "agents"), data, "data")]
     }).pipe(Effect.orElseSucceed((): ReadonlyArray<AgentsFound> => []))
 
-    const see = Effect.fn("Agents.see")(function* (workdir: string) {
+    const seeNow = Effect.fn("Agents.see")(function* (workdir: string) {
       const found = [...(yield* inWorkdir(workdir)), ...(yield* inData)]
       const result: AgentsFound = {
         agents: byName([...found.flatMap(({ agents }) => agents), ...BUILT_IN]),
@@ -85,6 +92,7 @@ const make = (places: { readonly root: string; readonly data: string }) =>
       }
       return result
     })
+    const see = together(seeNow)
 
     return {
       see,
