@@ -29,7 +29,7 @@ import { SessionsHandlers } from "./sessions/http.ts"
 import { BackgroundHandlers } from "./tasks/http.ts"
 import { Tools } from "./tools/Tools.ts"
 import { ConversationHandlers, ForksHandlers, QueueHandlers, TurnsHandlers } from "./turns/http.ts"
-import { Shell } from "./workspace/Shell.ts"
+import { Jobs } from "./workspace/Jobs.ts"
 import { WebAccess, webAccess } from "./workspace/WebAccess.ts"
 
 /** What this build calls itself. */
@@ -114,12 +114,7 @@ const layer = (settings: SettingsValues, output: LogOutput, again: SettingsAgain
   const api = HttpApiBuilder.api(HarnessApi).pipe(Layer.provide(handlers), Layer.provide(AuthorizationLayer))
   const work = Servers.layer.pipe(
     Layer.provideMerge(
-      Layer.mergeAll(
-        Models.layerLive(providerSettings),
-        Tools.layer.pipe(Layer.provide(Shell.layer)),
-        Places.layer,
-        Agents.layer
-      )
+      Layer.mergeAll(Models.layerLive(providerSettings), Tools.layer, Jobs.layer, Places.layer, Agents.layer)
     ),
     Layer.provide(Layer.mergeAll(HostHooksLayer, limits)),
     Layer.provide(Layer.succeed(WebAccess, webAccess(settings.allowPrivateUrls))),

@@ -109,12 +109,35 @@ const requestOf = (held: Held, planned: Planned, resource: ToolResource, now: nu
   askedAt: toTimestamp(now)
 })
 
+/** A yes is for what was shown: a link that was swapped while the request waited makes it another question. */
+const stillAsAsked = ({ asked, permission }: Passed, { outside, patterns }: ToolResource): boolean =>
+  permission === true &&
+  asked !== undefined &&
+  asked.outside === outside &&
+  asked.patterns.length === patterns.length &&
+  asked.patterns.every((pattern, index) => pattern === patterns[index])
+
+const passedWith = (planned: Planned, { outside, patterns }: ToolResource): Passed => ({
+  ...planned.passed,
+  permission: false,
+  asked: { outside, patterns }
+})
+
+/** Whether a file may be read unasked, for a tool that looks into many. */
+const readableBy =
+  (books: ReadonlyArray<Rulebook>) =>
+  (pattern: string): boolean => {
+    const resource = { permission: "read", patterns: [pattern], title: "", detail: "", outside: false }
+    return books.every((book) => judge(book.rules, resource) === "allow")
+  }
+
 /** May it touch what it would touch? Everybody must allow; one deny denies; a grant stands for a person's yes. */
 const askPermission = (held: Held, planned: Planned, books: ReadonlyArray<Rulebook>, resource: ToolResource) =>
   Effect.gen(function* () {
     const verdicts = books.map((book) => judge(book.rules, resource))
     if (verdicts.includes("deny")) return "deny" as const
-    if (planned.passed.permission === true || verdicts.every((verdict) => verdict === "allow")) return "allow" as const
+    if (stillAsAsked(planned.passed, resource) || verdicts.every((verdict) => verdict === "allow"))
+      return "allow" as const
     if (yield* granted(held.turn.sessionId, resource)) return "allow" as const
     return requestOf(held, planned, resource, yield* Clock.currentTimeMillis)
   })
@@ -129,17 +152,20 @@ const judgeTool = (held: Held, planned: Planned, books: ReadonlyArray<Rulebook>,
     const context = yield* contextOf(held, planned)
     const resource = yield* Effect.either(tool.resource(args, context))
     if (Either.isLeft(resource)) return answer("failed", resource.left.result)
-    const verdict = yield* askPermission(held, planned, books, resource.right)
+    const { foreseen, ...judged } = resource.right
+    const verdict = tool.needsPermission === false ? "allow" : yield* askPermission(held, planned, books, judged)
     if (verdict === "deny") return denied
     if (verdict === "allow") {
-      const run: Verdict = { _tag: "Run", tool, args, context: { ...context, judged: resource.right } }
+      const run: Verdict = { _tag: "Run", tool, args, context: { ...context, judged, readable: readableBy(books) } }
       return run
     }
+    // What would fail anyway is nobody's to allow.
+    if (foreseen !== undefined) return answer("failed", foreseen)
     const stop: Verdict = {
       _tag: "Stop",
       waiting: { kind: "permission", request: verdict },
       args,
-      passed: planned.passed,
+      passed: passedWith(planned, judged),
       timeoutMillis: undefined
     }
     return stop
@@ -171,7 +197,7 @@ const judgeExternal = (
       _tag: "Stop",
       waiting,
       args,
-      passed: planned.passed,
+      passed: verdict === "allow" ? planned.passed : passedWith(planned, resource),
       timeoutMillis: verdict === "allow" ? (callable.tool.pendingTimeoutMillis ?? EXTERNAL_TIMEOUT_MILLIS) : undefined
     }
     return stop

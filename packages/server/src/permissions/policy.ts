@@ -10,6 +10,8 @@ export const GENERAL_TOOLS: ReadonlyArray<string> = [
   "glob",
   "search",
   "shell",
+  "shell_jobs",
+  "shell_end",
   "webfetch",
   "question",
   "task",

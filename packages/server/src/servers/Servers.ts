@@ -45,6 +45,7 @@ import { Submissions } from "../turns/Submissions.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { SpendingRepo } from "../usage/SpendingRepo.ts"
+import type { Jobs } from "../workspace/Jobs.ts"
 
 /** Where servers live, and how safely they write. */
 export class ServersFolder extends Context.Tag("@harness/server/ServersFolder")<
@@ -174,6 +175,6 @@ const make = Effect.gen(function* () {
 
 /** The servers of this process, each with a database, a commit room and an engine of its own. */
 export class Servers extends Context.Tag("@harness/server/Servers")<Servers, Effect.Effect.Success<typeof make>>() {
-  static readonly layer: Layer.Layer<Servers, ConflictError, ServersFolder | Models | Tools | Places | Agents> =
+  static readonly layer: Layer.Layer<Servers, ConflictError, ServersFolder | Models | Tools | Jobs | Places | Agents> =
     Layer.scoped(Servers, make)
 }

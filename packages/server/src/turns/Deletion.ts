@@ -5,6 +5,8 @@ import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { sessionNotFound } from "../sessions/refusals.ts"
 import { type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { toTimestamp } from "../storage/columns.ts"
+import { Home } from "../storage/Home.ts"
+import { Jobs } from "../workspace/Jobs.ts"
 import { Bell } from "./Bell.ts"
 import { settle } from "./settle.ts"
 import { type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
@@ -25,6 +27,14 @@ const wipes = [
 const make = Effect.gen(function* () {
   const room = yield* CommitRoom
   const bell = yield* Bell
+  const jobs = yield* Jobs
+  const { server } = yield* Home
+
+  /** What its tools left running ends with a session. Nobody waits for it. */
+  const endJobs = (sessions: ReadonlyArray<SessionId>) =>
+    Effect.forkDaemon(
+      Effect.forEach(sessions, (sessionId) => jobs.endSession({ server, sessionId }), { discard: true })
+    )
 
   const deleteOne = (tx: Tx, row: SessionRow, actor: Actor) =>
     Effect.gen(function* () {
@@ -60,7 +70,8 @@ const make = Effect.gen(function* () {
     )
 
   const deleteSession = Effect.fn("Deletion.deleteSession")(function* (sessionId: SessionId, actor: Actor) {
-    return yield* room.commit((tx) =>
+    const ended: Array<SessionId> = []
+    const deleted = yield* room.commit((tx) =>
       Effect.gen(function* () {
         const row = yield* SessionsRepo.find(tx, sessionId)
         if (row === undefined) return yield* sessionNotFound(sessionId)
@@ -72,25 +83,30 @@ const make = Effect.gen(function* () {
         for (const member of yield* family(tx, sessionId)) {
           const found = yield* SessionsRepo.find(tx, member.sessionId)
           if (found !== undefined && found.deletedAt === null) yield* deleteOne(tx, found, actor)
+          ended.push(member.sessionId)
         }
         return answer(tx.now)
       })
     )
+    yield* endJobs(ended)
+    return deleted
   })
 
   const deleteAll = Effect.fn("Deletion.deleteAll")((actor: Actor) =>
-    room.commit<number, never>((tx) =>
-      Effect.gen(function* () {
-        const rows = yield* tx.query<{ sessionId: SessionId }>(
-          'SELECT session_id AS "sessionId" FROM session WHERE deleted_at IS NULL ORDER BY ord'
-        )
-        for (const { sessionId } of rows) {
-          const row = yield* SessionsRepo.find(tx, sessionId)
-          if (row !== undefined) yield* deleteOne(tx, row, actor)
-        }
-        return rows.length
-      })
-    )
+    room
+      .commit<number, never>((tx) =>
+        Effect.gen(function* () {
+          const rows = yield* tx.query<{ sessionId: SessionId }>(
+            'SELECT session_id AS "sessionId" FROM session WHERE deleted_at IS NULL ORDER BY ord'
+          )
+          for (const { sessionId } of rows) {
+            const row = yield* SessionsRepo.find(tx, sessionId)
+            if (row !== undefined) yield* deleteOne(tx, row, actor)
+          }
+          return rows.length
+        })
+      )
+      .pipe(Effect.tap(() => Effect.forkDaemon(jobs.endServer(server))))
   )
 
   return { deleteSession, deleteAll }

@@ -11,7 +11,9 @@ export type PendingKind = "permission" | "question" | "external" | "hold" | "chi
 export interface Passed {
   /** Hooks up to and with this one have been asked. */
   readonly hook?: { readonly priority: number; readonly hookId: string }
+  /** A person said yes to what was asked. */
   readonly permission?: boolean
+  readonly asked?: { readonly patterns: ReadonlyArray<string>; readonly outside: boolean }
 }
 
 /** One call that waits, or may go on. */
