@@ -93,6 +93,24 @@ describe("a command is found", () => {
     assert.match(request("sessions", "get", "a", "b"), /^2: unexpected argument "b"/)
     assert.match(request("watch", "--server", "Über"), /^2: --server must be a name: /)
     assert.match(request("token", "add", "x", "--scopes", "read,fly"), /^2: --scopes must be one of "read", /)
+    assert.match(request("prompt", "--mode", "work", "x"), /^2: --mode must be one of "agent", /)
+    for (const value of ["0", "1001", "1.5"]) {
+      assert.match(request("prompt", "--max-steps", value, "x"), /^2: --max-steps must be a whole number/)
+    }
+    for (const value of ["0", "1e3", "a lot"]) {
+      assert.match(request("prompt", "--budget-usd", value, "x"), /^2: --budget-usd must be /)
+    }
+    assert.match(request("prompt", "--budget-tokens", "0", "x"), /^2: --budget-tokens must be a whole number from 1/)
+    assert.match(request("prompt", "--budget-millis", "0", "x"), /^2: --budget-millis must be a whole number from 1/)
+    assert.match(request("hooks", "set", "h", "--point", "pre-tool"), /^2: --to is missing/)
+    assert.match(
+      request("hooks", "set", "h", "--to", "https://x.test", "--point", "never"),
+      /^2: --point must be one of/
+    )
+    assert.match(
+      request("webhooks", "set", "w", "--to", "https://x.test", "--events", "all"),
+      /^2: --events must be one/
+    )
   })
 })
 
