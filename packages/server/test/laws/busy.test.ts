@@ -206,7 +206,7 @@ it("L4: a steer that comes with the last word reopens nothing, and is taken or r
       : [{ type: "text", text: "one " }, { type: "pause", gate }, ...says("two")]
   )
   const words: Array<string> = []
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < 20; round++) {
     const id = `t${round}`
     gate = makeGate()
     await (await api()).put(`${home}/turns/${id}`, { content: `last: ${id}` })
