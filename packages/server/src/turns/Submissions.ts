@@ -147,17 +147,22 @@ const make = Effect.gen(function* () {
     }
     if (seen === undefined && request.session === undefined) return yield* sessionNotFound(sessionId)
     const prepared = yield* prepare(seen, request)
+    const whenBusy = request.whenBusy ?? "queue"
 
     return yield* room.commit((tx) =>
       Effect.gen(function* () {
         const held = yield* SessionsRepo.find(tx, sessionId)
         if (held !== undefined && held.deletedAt !== null) return yield* sessionDeleted(sessionId)
         const existing = held === undefined ? undefined : yield* TurnsRepo.find(tx, sessionId, turnId)
-        const active = held?.activeTurn == null ? undefined : yield* TurnsRepo.find(tx, sessionId, held.activeTurn)
-        const head = held === undefined || held.queued === 0 ? undefined : yield* TurnsRepo.head(tx, sessionId)
+        const activeTurn = held?.activeTurn ?? undefined
+        const active =
+          activeTurn === undefined || (whenBusy !== "steer" && whenBusy !== "interrupt")
+            ? undefined
+            : yield* TurnsRepo.find(tx, sessionId, activeTurn)
+        const head = whenBusy === "interrupt" ? yield* TurnsRepo.head(tx, sessionId) : undefined
         const admission = decideSubmit(
           { session: held ?? { activeTurn: null, queued: 0, nextSeq: 1 }, existing, active, head },
-          { turnId, requestHash: prepared.hash, whenBusy: request.whenBusy ?? "queue" }
+          { turnId, requestHash: prepared.hash, whenBusy }
         )
         if (admission._tag === "Refused") return yield* admission.error
         if (admission._tag === "Deduplicated" && held !== undefined && existing !== undefined) {
@@ -195,9 +200,9 @@ const make = Effect.gen(function* () {
           turnId,
           sessionId,
           disposition: admission.disposition,
-          ...(active === undefined ? {} : { activeTurnId: active.turnId }),
+          ...(activeTurn === undefined ? {} : { activeTurnId: activeTurn }),
           ...(admission.disposition === "queued"
-            ? { position: request.whenBusy === "interrupt" ? 1 : session.queued + 1 }
+            ? { position: whenBusy === "interrupt" ? 1 : session.queued + 1 }
             : {}),
           cursor: turn.acceptedCursor,
           ...ignored

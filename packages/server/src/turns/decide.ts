@@ -9,8 +9,9 @@ export interface Scene {
   readonly session: Pick<SessionRow, "activeTurn" | "queued" | "nextSeq">
   /** A turn of that id. */
   readonly existing: Pick<TurnRow, "requestHash"> | undefined
+  /** The turn under way; read where it may be steered or interrupted. */
   readonly active: TurnRow | undefined
-  /** The turn that would start next. */
+  /** The turn that would start next; read where somebody may go before it. */
   readonly head: Pick<TurnRow, "rank"> | undefined
 }
 
@@ -51,9 +52,9 @@ export const decideSubmit = (scene: Scene, { turnId, requestHash, whenBusy }: Su
       ? { _tag: "Deduplicated" }
       : { _tag: "Refused", error: mismatch("turn", turnId) }
   }
-  const idle = active === undefined && session.queued === 0
+  const idle = session.activeTurn === null && session.queued === 0
   if (idle) return { _tag: "Accepted", disposition: "started", rank: session.nextSeq }
-  if (whenBusy === "reject") return { _tag: "Refused", error: busy(active?.turnId) }
+  if (whenBusy === "reject") return { _tag: "Refused", error: busy(session.activeTurn ?? undefined) }
   if (session.queued >= QUEUE_MAX) return { _tag: "Refused", error: overloaded() }
   if (whenBusy === "steer" && active !== undefined && takesSteers(active)) return { _tag: "Steered", into: active }
   if (whenBusy === "interrupt") {

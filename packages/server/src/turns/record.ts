@@ -51,10 +51,8 @@ const touchSession = (tx: Tx, before: TurnRow | undefined, turn: TurnRow, rows: 
   )
 }
 
-const promptFor = (row: TurnRow, first: boolean): Pick<TurnChange, "prompt"> => {
-  const bytes = Buffer.byteLength(row.prompt)
-  return bytes <= (first ? ROW_BYTES : PROMPT_REPEATED_MAX) ? { prompt: toSnapshot(row, []).prompt } : {}
-}
+const tellsPrompt = (row: TurnRow, first: boolean): boolean =>
+  Buffer.byteLength(row.prompt) <= (first ? ROW_BYTES : PROMPT_REPEATED_MAX)
 
 /** Whether one row could carry this beside the rest of its turn. */
 export const fitsRow = (value: unknown): boolean => Buffer.byteLength(JSON.stringify(value)) <= ROW_BYTES
@@ -105,11 +103,11 @@ export const record = (tx: Tx, change: Change): Effect.Effect<TurnRow, SqlError.
     for (const [type, fields] of facts) yield* append(`turn.${type}`, fields)
     for (const [index, changed] of snapshots.entries()) {
       const last = index === snapshots.length - 1
-      const { prompt: _, finalText, ...snapshot } = toSnapshot({ ...turn, revision: revision + 1 }, changed)
+      const { prompt, finalText, ...snapshot } = toSnapshot({ ...turn, revision: revision + 1 }, changed)
       const shown: TurnChange = {
         ...snapshot,
         ...(finalText !== undefined && fitsRow([finalText, changed]) ? { finalText } : {}),
-        ...promptFor(turn, tellPrompt && index === 0)
+        ...(tellsPrompt(turn, tellPrompt && index === 0) ? { prompt } : {})
       }
       yield* append(last && turn.state !== "steered" && isTerminal(turn.state) ? "turn.terminal" : "turn.snapshot", {
         turn: shown
