@@ -11,6 +11,7 @@ import type { WireEvent } from "../kit/wire.ts"
 const DELTAS = 500
 const READERS = 1_000
 const STALLED = 100
+const LATE = 5
 const TURNS = Array.from({ length: 10 }, (_, n) => `d${n}`)
 const CYCLES = 1_000
 /** Connections that our own requests keep for reuse come and go. */
@@ -31,7 +32,7 @@ const runTurn = async (home: string, turnId: string, content: string) => {
 }
 
 it(`L3, L11: ${READERS} readers who idled get every one of ${DELTAS} deltas, and every row, in order`, {
-  timeout: 180_000
+  timeout: 600_000
 }, async () => {
   const home = await session("many")
   const up = await server().up()
@@ -62,6 +63,33 @@ it(`L3, L11: ${READERS} readers who idled get every one of ${DELTAS} deltas, and
   console.log(`a turn of ${DELTAS} deltas before ${READERS} readers took ${Math.round(alone)} ms`)
 })
 
+/** Opens a stream and does not read on until `resume`; then reads to a row, or to where the server gave up. */
+const lateReader = async (path: string) => {
+  const rows: Array<number> = []
+  const fold = new Fold()
+  let wanted = Number.POSITIVE_INFINITY
+  let arrived = () => {}
+  const { closed, response } = await openStream(await server().up(), path, (event) => {
+    fold.take(event)
+    if (event.id !== undefined) rows.push(event.id)
+    if (rows.at(-1) === wanted) arrived()
+  })
+  response.pause()
+  return {
+    rows,
+    fold,
+    resume: async (head: number) => {
+      wanted = head
+      const there = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      response.resume()
+      await Promise.race([there, closed])
+      response.destroy()
+    }
+  }
+}
+
 /** Asks for a stream, and never reads a byte of it. */
 const deafReader = async (path: string): Promise<Socket> => {
   const { token, url } = await server().up()
@@ -75,7 +103,7 @@ const deafReader = async (path: string): Promise<Socket> => {
 }
 
 it("L11: a reader that never reads costs under 1 MiB, slows no turn, is closed after 30 s, and resumes by cursor", {
-  timeout: 240_000
+  timeout: 900_000
 }, async () => {
   const { pid } = await server().up()
   const home = await session("deaf")
@@ -89,6 +117,7 @@ it("L11: a reader that never reads costs under 1 MiB, slows no turn, is closed a
 
   const deaf = await Promise.all(Array.from({ length: STALLED }, () => deafReader(`${home}/events`)))
   await until(() => socketsOf(pid) >= sockets + STALLED - SPARE)
+  const late = await Promise.all(Array.from({ length: LATE }, () => lateReader(`${home}/events`)))
   const times: Array<number> = []
   // Enough for every buffer between here and there to be full.
   for (const turn of TURNS) times.push(await runTurn(home, turn, "long: speak"))
@@ -98,6 +127,17 @@ it("L11: a reader that never reads costs under 1 MiB, slows no turn, is closed a
   const [without, beside] = [alone, times].map((all) => all.map(Math.round).join(", "))
   console.log(`turns took ${without} ms; beside deaf readers ${beside} ms`)
   expect(held).toBeLessThan(1_024)
+
+  // Who reads again, overtaken by all of it, finds every row in its place.
+  const head = (await (await api()).get(home)).body.cursor
+  await Promise.all(late.map(({ resume }) => resume(head)))
+  for (const { fold, rows } of late) {
+    expect(rows).toEqual(rows.map((_, index) => body.cursor + 1 + index))
+    expect(fold.problems).toEqual([])
+  }
+  console.log(
+    `readers who came back had ${late.map(({ rows }) => rows.length).join(", ")} of ${head - body.cursor} rows`
+  )
 
   const began = performance.now()
   await until(() => socketsOf(pid) <= sockets + SPARE)
@@ -119,7 +159,7 @@ it("L11: a reader that never reads costs under 1 MiB, slows no turn, is closed a
 })
 
 it(`L11: ${CYCLES} streams opened and left behind leave no socket, and no memory, behind`, {
-  timeout: 120_000
+  timeout: 600_000
 }, async () => {
   const up = await server().up()
   const home = await session("cycles")

@@ -28,7 +28,7 @@ const wholeServerLog = async () => {
 }
 
 it("L3, L4: readers cut, slowed and resumed at random see each row once, in order, and fold what a fresh read shows", {
-  timeout: 180_000
+  timeout: 600_000
 }, async () => {
   const dice = chance(seed)
   const up = await server().up()

@@ -12,7 +12,7 @@ const { problems, script } = plannedModel()
 const { api, session } = stage({}, script)
 
 it(`L4: ${ROUNDS} times a snapshot near a turn's end, folded with what its stream says then, is the turn`, {
-  timeout: 180_000
+  timeout: 600_000
 }, async () => {
   const dice = chance(48)
   let states = 0
