@@ -155,11 +155,16 @@ describe("what is open", () => {
   it("is in a session's status, by name, and in what a watcher sees", async () => {
     await leave("seen", task(shell("echo deep")), "permissions")
     assert.match((await cli("status", "seen")).out, /\nwaits on +child task-\w+\nbelow +req_\w+ shell: Run echo deep\n/)
+    const below = start(["watch", "-s", "seen"], { env: server.env })
+    await below.saw(/turn waiting/)
     const watching = start(["watch", "--after", "0"], { env: server.env })
     await watching.saw(/sub-agent of seen created[\s\S]*\? shell: Run echo deep req_\w+\n\S+ \S+ {3}│ echo deep\n/)
     await cli("deny", "-s", "seen", "--message", "no")
     await watching.saw(/! rejected by admin: no req_/)
-    watching.child.kill("SIGTERM")
-    await watching.done
+    await below.saw(/ task-\w+ ! rejected by admin: no req_/)
+    for (const one of [watching, below]) {
+      one.child.kill("SIGTERM")
+      await one.done
+    }
   })
 })

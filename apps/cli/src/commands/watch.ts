@@ -7,6 +7,7 @@ import { misused } from "../failures.ts"
 import { lossNotice } from "../lossNotice.ts"
 import { EventLines, type WatchedEvent } from "../render/EventLines.ts"
 import { Surroundings } from "../Surroundings.ts"
+import { withBelow } from "./below.ts"
 
 interface WatchOptions extends Where {
   readonly server: ServerName
@@ -26,11 +27,18 @@ export const watch = ({ after, json, server, session, turn, ...where }: WatchOpt
     yield* ask(client.system.health)
     const loss = yield* lossNotice
     const follow = { server, after, maxDowntime: Duration.infinity, onLost: loss.lost }
+    const ofSession = (sessionId: SessionId): Stream.Stream<WatchedEvent, ClientError> => {
+      const own = client.followSession({ ...follow, sessionId })
+      // A program gets the session's own stream, as it is.
+      return json
+        ? own
+        : withBelow(client, { server, sessionId, maxDowntime: Duration.infinity, onLost: loss.lost }, own)
+    }
     const events: Stream.Stream<WatchedEvent, ClientError> =
       session === undefined
         ? client.followServer(follow)
         : turn === undefined
-          ? client.followSession({ ...follow, sessionId: session })
+          ? ofSession(session)
           : client.followTurn({ ...follow, sessionId: session, turnId: turn })
     const lines = new EventLines(out)
     if (err.isTerminal && !json) {

@@ -78,7 +78,8 @@ export const watch = command({
   about: "See what happens on a server, in a session or in a turn, as it happens",
   more: [
     "Without --after it starts with what happens next (of a turn: with all of it). It connects again by itself when the",
-    "server goes away, and misses nothing. A turn's watch ends with the turn, a session's when it is deleted."
+    "server goes away, and misses nothing. A turn's watch ends with the turn, a session's when it is deleted. A session's",
+    "also shows what its sub-agents ask, from now on (with --json it does not)."
   ],
   options: Options.all({
     ...connection,

@@ -111,7 +111,8 @@ const stop = (held: Held, planned: Planned, verdict: Extract<Verdict, { _tag: "S
 const runOne = (held: Held, toolbox: Toolbox, crew: Crew, planned: Planned) =>
   Effect.gen(function* () {
     const { deliverable, failures } = crew
-    if (failures.seen(planned) >= REPEATED_FAILURES_MAX)
+    // A result that was handed in has a count of its own.
+    if (planned.call.name !== SUBMIT_RESULT && failures.seen(planned) >= REPEATED_FAILURES_MAX)
       return yield* settle(held, planned, failures, "failed", repeated)
     const verdict = yield* judgeCall(held, toolbox, planned)
     switch (verdict._tag) {

@@ -63,10 +63,12 @@ export const answerSubmit = (deliverable: Deliverable, args: JsonObject): CallRe
 const mismatch = (issues: ReadonlyArray<string>): string =>
   `The result does not fit what was asked for:\n${issues.map((issue) => `- ${issue}`).join("\n")}`
 
-/** What the parts of a turn say of its result so far. */
+/** The result that was handed in among a turn's latest calls. An earlier one was overtaken by what somebody said since. */
 export const accepted = (parts: ReadonlyArray<PartRow>): { readonly args: unknown } | undefined => {
+  const latest = parts.findLast(({ part }) => part.type === "tool")?.step
   const row = parts.findLast(
-    ({ part }) => part.type === "tool" && part.name === SUBMIT_RESULT && part.state === "completed"
+    ({ part, step }) =>
+      step === latest && part.type === "tool" && part.name === SUBMIT_RESULT && part.state === "completed"
   )
   return row?.part.type === "tool" ? { args: row.part.arguments } : undefined
 }

@@ -8,6 +8,7 @@ import { cancelOf, optionsOf, outcomeOf } from "../turns/TurnsRepo.ts"
 import { Failures } from "./calls.ts"
 import { deliverableOf } from "./deliverable.ts"
 import { Growing } from "./Growing.ts"
+import { afterCalls } from "./handIn.ts"
 import { subjectOf } from "./judge.ts"
 import { failed, type Stage, vetoed } from "./Stage.ts"
 import { leftOver, step } from "./step.ts"
@@ -38,6 +39,10 @@ const loop = (stage: Stage) =>
     } else if (outcomeOf(held.turn).steps.length === 0) {
       const verdict = yield* hooks.preTurn(subjectOf(held))
       if (verdict._tag === "Vetoed") return yield* progress.finish(held.turn, vetoed(verdict.reason))
+    } else {
+      // The last call it waited for may have been settled from outside.
+      const next = yield* afterCalls(stage)
+      if (next !== "again" && next !== "steered") return next
     }
     const maxSteps = optionsOf(held.turn).maxSteps ?? MAX_STEPS_DEFAULT
     for (;;) {

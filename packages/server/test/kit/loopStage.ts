@@ -4,7 +4,7 @@ import { expect } from "vitest"
 import { asking, callsOf, counted, counter } from "./asks.ts"
 import { wholeLog } from "./follower.ts"
 import { historyProblems, logProblems } from "./logLaws.ts"
-import { stage } from "./stage.ts"
+import { pages, stage } from "./stage.ts"
 
 /** A stage with what tests of the loop need: sessions that ask, a script that counts its runs, and a look at the laws. */
 export const loopStage = (...options: Parameters<typeof stage>) => {
@@ -39,8 +39,8 @@ export const loopStage = (...options: Parameters<typeof stage>) => {
     },
     /** The session's log and history keep the laws. */
     sound: async (name: string): Promise<void> => {
-      const { body } = await (await on.api()).get(`/sessions/${name}/history?limit=500`)
-      expect(historyProblems(body.entries)).toEqual([])
+      const { get } = await on.api()
+      expect(historyProblems(await pages(get, `/sessions/${name}/history`, "entries"))).toEqual([])
       expect(logProblems(await wholeLog(await on.api(), name))).toEqual([])
     }
   }
