@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises"
+import { realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Context, Effect, Either, Layer, Option } from "effect"
 import { Settings } from "../config/Config.ts"
@@ -22,8 +22,13 @@ export interface AgentsFound {
 /** Folders whose files are remembered; the one longest unused goes first. */
 const FOLDERS_MAX = 256
 
-/** Where a folder really is; every submission asks, so that it takes one call of the system. */
-const real = (path: string) => Effect.tryPromise({ try: () => realpath(path), catch: pathError })
+// Every submission asks these: whole promises cost a fraction of a walk along the path.
+const real = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    (error) => pathError(error).code !== "path.not_found"
+  )
 
 /** Earlier ones win. */
 const byName = (agents: ReadonlyArray<Agent>): ReadonlyArray<Agent> => {
@@ -44,7 +49,7 @@ const make = (places: { readonly root: string; readonly data: string }) =>
     ]
 
     /** A folder now, and what is new about its problems in the log. */
-    const look = (folder: string, within: string, source: "workdir" | "data") =>
+    const look = ({ folder, within, source }: Parameters<typeof readFolder>[0]) =>
       Effect.gen(function* () {
         const before = known.get(folder)
         const now = yield* readFolder({ folder, within, source }, before)
@@ -67,25 +72,23 @@ const make = (places: { readonly root: string; readonly data: string }) =>
         return { agents, problems }
       })
 
-    const inWorkdir = (workdir: string) =>
-      Effect.gen(function* () {
-        const root = yield* real(places.root)
-        const at = yield* real(workdir)
-        return yield* Effect.forEach(isInside(root, at) ? foldersAbove(root, at) : [], (folder) =>
-          look(folder, root, "workdir")
-        )
-      }).pipe(
+    /** The folders that may hold agents of this workdir, nearest first. */
+    const foldersOf = (workdir: string) =>
+      Effect.promise(async () => {
+        const [root, at, data] = await Promise.all([places.root, workdir, places.data].map(real))
         // A workdir that is gone, or has left the root, has no files.
-        Effect.orElseSucceed((): ReadonlyArray<AgentsFound> => [])
-      )
-
-    const inData = Effect.gen(function* () {
-      const data = yield* real(places.data)
-      return [yield* look(join(data, "agents"), data, "data")]
-    }).pipe(Effect.orElseSucceed((): ReadonlyArray<AgentsFound> => []))
+        const above =
+          root !== undefined && at !== undefined && isInside(root, at)
+            ? foldersAbove(root, at).map((folder) => ({ folder, within: root, source: "workdir" as const }))
+            : []
+        const own = data === undefined ? [] : [{ folder: join(data, "agents"), within: data, source: "data" as const }]
+        const found = [...above, ...own]
+        const there = await Promise.all(found.map(({ folder }) => isThere(folder)))
+        return found.filter((_, index) => there[index] === true)
+      })
 
     const seeNow = Effect.fn("Agents.see")(function* (workdir: string) {
-      const found = [...(yield* inWorkdir(workdir)), ...(yield* inData)]
+      const found = yield* Effect.forEach(yield* foldersOf(workdir), look)
       const result: AgentsFound = {
         agents: byName([...found.flatMap(({ agents }) => agents), ...BUILT_IN]),
         problems: found.flatMap(({ problems }) => problems)

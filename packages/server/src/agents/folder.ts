@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs"
-import { type FileHandle, readdir, stat } from "node:fs/promises"
+import { type FileHandle, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Either } from "effect"
 import { openJudged } from "../workspace/openJudged.ts"
@@ -103,8 +103,6 @@ export const readFolder = (
   known: Folder = EMPTY
 ): Effect.Effect<Folder> =>
   Effect.gen(function* () {
-    // Most folders have none, which one call of the system tells.
-    yield* Effect.tryPromise({ try: () => stat(at.folder), catch: pathError })
     const place = yield* locate(at.folder, ".")
     if (place.stats?.isDirectory() !== true) return EMPTY
     if (!isInside(at.within, place.path)) return { files: new Map(), problem: "is a link to outside" }

@@ -1,5 +1,9 @@
 import { Deferred, Effect, FiberId } from "effect"
 
+const nextTick = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
 interface Round<A> {
   /** What those who come from now on wait for; nothing while the one under way is the last that was asked for. */
   next: Deferred.Deferred<A> | undefined
@@ -18,6 +22,8 @@ export const together = <A>(run: (key: string) => Effect.Effect<A>): ((key: stri
         const asked = round.next
         round.next = undefined
         yield* Effect.intoDeferred(run(key), asked)
+        // Those who were just answered may ask again: they come along.
+        yield* nextTick
       }
       under.delete(key)
     })
