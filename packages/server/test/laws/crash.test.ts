@@ -106,7 +106,7 @@ const checkEnd = async ({ session, told }: User) => {
 }
 
 it(`L1, L2, L3, L5, L6, L7: ${DEATHS} deaths at random lose nothing, double nothing, and every turn ends as promised`, {
-  timeout: 900_000
+  timeout: 1_800_000
 }, async () => {
   const dice = chance(seed)
   const users: Array<User> = []

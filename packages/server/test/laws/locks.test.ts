@@ -110,9 +110,12 @@ it("of two servers that start on an empty folder, one writes, and the other says
     const answer = await wire(asked).put("/sessions/s")
     return answer.status === 503 && answer.body.code === "storage.busy" ? create(asked) : answer
   }
-  const answers = await Promise.all([create(one), create(other)])
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
-  expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: "writer.held", retryable: true })
-  await Promise.all([one.stop(), other.stop()])
-  empty.remove()
+  try {
+    const answers = await Promise.all([create(one), create(other)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: "writer.held", retryable: true })
+  } finally {
+    await Promise.all([one.stop(), other.stop()])
+    empty.remove()
+  }
 })

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { expect, it } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { wholeLog } from "../kit/follower.ts"
 import { folders, startHarness } from "../kit/harness.ts"
 import { crashProblems, logProblems } from "../kit/logLaws.ts"
@@ -25,6 +25,7 @@ it("SIGTERM: streams end, waits are answered, tools are gone, exit 0; the port i
   const place = folders()
   const model = await startScriptedModel(script)
   const first = await startHarness({ ...place, openaiBaseUrl: model.url })
+  onTestFinished(() => first.kill())
   const port = new URL(first.url).port
   const { events, put } = wire(first)
   for (const id of ["speaks", "runs"]) await put(`/sessions/${id}`, ANY_COMMAND)
@@ -60,6 +61,7 @@ it("SIGTERM: streams end, waits are answered, tools are gone, exit 0; the port i
 
   const stopped = Date.now()
   const second = await startHarness({ ...place, openaiBaseUrl: model.url, env: { HARNESS_PORT: port } })
+  onTestFinished(() => second.kill())
   expect(new URL(second.url).port).toBe(port)
   const again = wire(second)
   const spoken = await again.put("/sessions/speaks/turns/t?waitMillis=20000", { content: "speak" })
