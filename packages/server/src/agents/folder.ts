@@ -5,7 +5,6 @@ import { Effect, Either } from "effect"
 import { openJudged } from "../workspace/openJudged.ts"
 import { isInside, locate, type PathError, type Place, pathError } from "../workspace/paths.ts"
 import type { Agent } from "./Agent.ts"
-import { parseAgent } from "./agentFile.ts"
 
 /** Agents of one folder; more files are named and not read. */
 export const FILES_MAX = 100
@@ -58,6 +57,8 @@ const parsed = (name: string, place: Place, source: "workdir" | "data") =>
   Effect.gen(function* () {
     const handle = yield* openJudged(place)
     const text = yield* readText(handle, place.stats?.size ?? 0)
+    // Read with the first file: most places have none, and YAML takes its time.
+    const { parseAgent } = yield* Effect.promise(() => import("./agentFile.ts"))
     return Either.flatMap(text, (read) => parseAgent(name, read, source))
   }).pipe(Effect.scoped)
 

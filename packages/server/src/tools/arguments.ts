@@ -1,6 +1,7 @@
 import type { CallResult, JsonObject } from "@harness/protocol"
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js"
 import { Either, Option, Predicate } from "effect"
+import { makeAjv } from "./ajv.ts"
 import { errorResult } from "./results.ts"
 import type { Tool } from "./Tool.ts"
 import { wellFormedJson } from "./text.ts"
@@ -35,7 +36,7 @@ export const parseArguments = (argumentsText: string): Either.Either<JsonObject,
 const compile = (schema: JsonObject): Either.Either<ValidateFunction, unknown> =>
   Either.try(() => {
     const { $schema: _, ...rest } = schema
-    const ajv = new Ajv2020({
+    const ajv = makeAjv({
       strict: false,
       allErrors: true,
       validateFormats: false,

@@ -1,5 +1,5 @@
-import { Ajv2020 } from "ajv/dist/2020.js"
 import { Either } from "effect"
+import { makeAjv } from "./ajv.ts"
 import { issueOf } from "./arguments.ts"
 
 /** Paths a model is told of at once. */
@@ -14,7 +14,7 @@ const cache = new Map<string, Either.Either<OutputCheck, string>>()
 const compile = (schema: object): Either.Either<OutputCheck, string> =>
   Either.try({
     try: () => {
-      const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false })
+      const ajv = makeAjv({ strict: false, allErrors: true, validateFormats: false, logger: false })
       const validate = ajv.compile(schema)
       return (value: unknown) =>
         validate(value) === true

@@ -5,7 +5,6 @@ import { makeRequest, type WebResponse } from "../../workspace/request.ts"
 import type { WebAccess } from "../../workspace/WebAccess.ts"
 import { errorResult, textResult } from "../results.ts"
 import { type Tool, type ToolContext, ToolRefusal } from "../Tool.ts"
-import { webText } from "../webText.ts"
 import { note } from "./findIn.ts"
 
 const REDIRECTS_MAX = 5
@@ -50,7 +49,9 @@ const tooMany = new WebError({
   message: `The page leads on more than ${REDIRECTS_MAX} times.`
 })
 
-const resultOf = ({ elsewhere, response }: Landed, asked: URL): CallResult => {
+type WebText = typeof import("../webText.ts")
+
+const resultOf = ({ elsewhere, response }: Landed, asked: URL, { webText }: WebText): CallResult => {
   const { body, headers, status, truncated, url } = response
   const contentType = headers["content-type"] ?? ""
   const about = {
@@ -111,7 +112,8 @@ export const webfetchTool = (access: typeof WebAccess.Service): Tool => {
           onTimeout: () => new WebError({ code: "url.timeout", message: "The server did not answer in time." })
         })
       )
-      return resultOf(landed, url)
+      // Read when the first page is: what makes text of pages is a good part of a start.
+      return resultOf(landed, url, yield* Effect.promise(() => import("../webText.ts")))
     }).pipe(Effect.catchTag("WebError", (error) => Effect.succeed(problem(error))))
 
   return {
