@@ -146,6 +146,9 @@ const make = Effect.gen(function* () {
    * crash cut is failed: its history is as it was.
    */
   const takeUp = (sessionId: SessionId) =>
+    Effect.flatMap(repo.isWaiting(sessionId), (waits) => (waits ? takeUpNow(sessionId) : Effect.succeed(undefined)))
+
+  const takeUpNow = (sessionId: SessionId) =>
     room.commit<CompactionRow | undefined, never>((tx) =>
       Effect.gen(function* () {
         for (const cut of yield* CompactionsRepo.underWay(tx, sessionId)) {

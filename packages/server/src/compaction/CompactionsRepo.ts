@@ -95,6 +95,14 @@ const make = Effect.gen(function* () {
             rows("WHERE session_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?", [sessionId, from.before, limit]),
             (found) => found.toReversed()
           ),
+    /** Whether a session has one to run, or one that a crash cut. */
+    isWaiting: (sessionId: string) =>
+      read("SELECT 1 FROM compaction WHERE session_id = ? AND state IN ('queued', 'running') LIMIT 1", [
+        sessionId
+      ]).pipe(
+        Effect.map((found) => found.length > 0),
+        Effect.orDie
+      ),
     /** Sessions with a compaction to run, for the start. */
     waiting: read<{ sessionId: SessionId }>(
       `SELECT DISTINCT session_id AS "sessionId" FROM compaction WHERE state IN ('queued', 'running')`

@@ -68,8 +68,8 @@ export const generate = (options: {
       baseMillis: options.retryBaseMillis
     })
     yield* Stream.runForEach(asked, take).pipe(
-      // Whatever ends it, what was said is kept.
-      Effect.onExit(() => Effect.ignoreLogged(save)),
+      // Whatever cuts it, what was said is kept; a whole answer is about to be committed as one.
+      Effect.onError(() => Effect.ignoreLogged(save)),
       Effect.raceFirst(saving)
     )
     return yield* Ref.get(result)
