@@ -17,6 +17,8 @@ interface EntryBody {
   readonly content: ReadonlyArray<Part>
   readonly custom?: CustomMessage | undefined
   readonly interrupted?: boolean
+  /** What was said in all, of an entry that holds only what was heard of it. */
+  readonly whole?: ReadonlyArray<Part>
 }
 
 interface Row {
@@ -69,6 +71,9 @@ const insertSql =
 
 /** Mints the id of an entry nobody named. */
 export const mintEntryId = (now: number): EntryId => EntryId.make(`ent_${mint(now)}`)
+
+/** An entry of which nothing was heard is kept, and not shown. */
+const SHOWN = `body <> '' AND substr(body, 1, 14) <> '{"content":[],'`
 
 const take = (tx: Tx, sessionId: string, count: number) =>
   Effect.map(
@@ -138,6 +143,41 @@ const fillResult = (tx: Tx, sessionId: string, callId: string, content: Readonly
     sessionId,
     callId
   ])
+
+/** An entry of a turn with all that was ever in it. */
+export interface WholeEntry {
+  readonly entryId: EntryId
+  readonly content: ReadonlyArray<Part>
+  readonly whole: ReadonlyArray<Part>
+}
+
+/** What a turn said, entry by entry, whether it was heard or not. */
+const saidBy = (
+  tx: Tx,
+  sessionId: string,
+  turnId: string
+): Effect.Effect<ReadonlyArray<WholeEntry>, SqlError.SqlError> =>
+  Effect.map(
+    tx.query<{ entryId: EntryId; body: string }>(
+      `SELECT entry_id AS "entryId", body FROM entry WHERE session_id = ? AND turn_id = ? AND role = 'assistant' ORDER BY ord`,
+      [sessionId, turnId]
+    ),
+    (rows) =>
+      rows.map(({ entryId, body }) => {
+        const { content, whole = content } = fromColumn<EntryBody>(body)
+        return { entryId, content, whole }
+      })
+  )
+
+/** Leaves of an entry what was heard; its whole is kept. */
+const rewrite = (tx: Tx, sessionId: string, { entryId, whole }: WholeEntry, heard: ReadonlyArray<Part>) => {
+  const body: EntryBody = { content: heard, interrupted: true, whole }
+  return tx.query("UPDATE entry SET body = ? WHERE session_id = ? AND entry_id = ?", [
+    JSON.stringify(body),
+    sessionId,
+    entryId
+  ])
+}
 
 /** An entry of the caller's own; behind a running turn it waits for that turn's end. */
 const appendOwn = (
@@ -264,7 +304,7 @@ const make = Effect.gen(function* () {
   return {
     /** The history after one place, in order. */
     page: (sessionId: string, after: number, limit: number) =>
-      read<Row>(`SELECT ${columns} FROM entry WHERE session_id = ? AND ord > ? AND body <> '' ORDER BY ord LIMIT ?`, [
+      read<Row>(`SELECT ${columns} FROM entry WHERE session_id = ? AND ord > ? AND ${SHOWN} ORDER BY ord LIMIT ?`, [
         sessionId,
         after,
         limit
@@ -274,10 +314,10 @@ const make = Effect.gen(function* () {
       ),
     /** What the model is sent just now: nothing that waits behind the running turn. */
     forModel: (sessionId: string) =>
-      read<Row>(
-        `SELECT ${columns} FROM entry WHERE session_id = ? AND ord > 0 AND ord < ? AND body <> '' ORDER BY ord`,
-        [sessionId, BEHIND]
-      ).pipe(
+      read<Row>(`SELECT ${columns} FROM entry WHERE session_id = ? AND ord > 0 AND ord < ? AND ${SHOWN} ORDER BY ord`, [
+        sessionId,
+        BEHIND
+      ]).pipe(
         Effect.map((rows) => rows.map(toEntry)),
         Effect.orDie
       ),
@@ -301,6 +341,8 @@ export class HistoryRepo extends Context.Tag("@harness/server/HistoryRepo")<
   static readonly appendOwn = appendOwn
   static readonly placeBehind = placeBehind
   static readonly copy = copy
+  static readonly saidBy = saidBy
+  static readonly rewrite = rewrite
   static readonly summarise = summarise
   static readonly find = find
 }

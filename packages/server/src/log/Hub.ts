@@ -31,6 +31,12 @@ export interface Activity {
   readonly progress?: unknown
 }
 
+/** Somebody in this process who follows a session; called in the breath in which streams are told, so it must be quick. */
+export interface Listener {
+  readonly row: (row: LogRow) => void
+  readonly delta: (delta: Delta) => void
+}
+
 interface Watched {
   readonly channel: Channel
   readonly beat: () => string
@@ -54,6 +60,8 @@ export class Hub extends Context.Tag("@harness/server/Hub")<
     readonly session: Subscribe<[sessionId: string]>
     readonly turn: Subscribe<[sessionId: string, turnId: string]>
     readonly server: Subscribe<[]>
+    /** Follows a session from here on; the answer ends it. */
+    readonly listen: (sessionId: string, listener: Listener) => () => void
     /** Rings once when the turn's terminal row is published. */
     readonly onTerminal: (sessionId: string, turnId: string, wake: () => void) => () => void
   }
@@ -74,6 +82,7 @@ const make = (server: ServerName) =>
     const turns = new Map<string, Watched>()
     const servers = new Map<string, Watched>()
     const terminals = new Map<string, Set<() => void>>()
+    const listeners = new Map<string, Set<Listener>>()
     const live = new Live()
 
     const dirty = new Set<Watched>()
@@ -172,6 +181,7 @@ const make = (server: ServerName) =>
         toSession(row)
         toTurn(row)
         toServer(row)
+        for (const listener of listeners.get(row.sessionId) ?? []) listener.row(row)
         if (row.turnId === null || !isTerminalRow(row)) continue
         const key = turnKey(row.sessionId, row.turnId)
         const wakes = terminals.get(key)
@@ -200,8 +210,10 @@ const make = (server: ServerName) =>
       },
       publish,
       live,
-      delta: ({ kind, ...fields }) => {
+      delta: (delta) => {
+        const { kind, ...fields } = delta
         live.delta(kind, fields)
+        for (const listener of listeners.get(fields.sessionId) ?? []) listener.delta(delta)
         preview(fields.sessionId, fields.turnId, `${kind}.delta`, fields)
       },
       activity: (activity) => {
@@ -227,6 +239,15 @@ const make = (server: ServerName) =>
         ),
       server: () =>
         subscribe(servers, "", (channel) => plainFrame("server.cursor", { server, serverCursor: channel.position })),
+      listen: (sessionId, listener) => {
+        const all = listeners.get(sessionId) ?? new Set()
+        all.add(listener)
+        listeners.set(sessionId, all)
+        return () => {
+          all.delete(listener)
+          if (all.size === 0 && listeners.get(sessionId) === all) listeners.delete(sessionId)
+        }
+      },
       onTerminal: (sessionId, turnId, wake) => {
         const key = turnKey(sessionId, turnId)
         const wakes = terminals.get(key) ?? new Set()

@@ -26,12 +26,29 @@ const begin = (hub: typeof Hub.Service, held: Held): Growing => {
 const unresolved = ({ code, message }: { readonly code: string; readonly message: string }) =>
   failed({ kind: "permanent", code, message, retryable: false })
 
+/** Says what was given to say. */
+const recite = (stage: Stage, line: string) =>
+  Effect.gen(function* () {
+    const progress = yield* Progress
+    const { growing, held } = stage
+    // A crash before the end leaves nothing of it: it is said anew.
+    if (!growing.begun) growing.take({ _tag: "Text", block: "line", delta: line })
+    return yield* progress.finish(held.turn, {
+      state: "completed",
+      stopReason: "end",
+      finalText: line,
+      grown: growing.rows(true)
+    })
+  })
+
 const loop = (stage: Stage) =>
   Effect.gen(function* () {
     const progress = yield* Progress
     const models = yield* Models
     const hooks = yield* Hooks
     const { held } = stage
+    const { line } = optionsOf(held.turn)
+    if (line !== undefined) return yield* recite(stage, line)
     // A turn that is taken up again may have calls to run; one that just begins asks the hooks before it.
     if (held.parts.some(({ open, part }) => open && part.type === "tool")) {
       const left = yield* leftOver(stage)

@@ -302,8 +302,9 @@ const end = (tx: Tx, bell: BellListener, turn: TurnRow, ending: Ending) =>
   Effect.gen(function* () {
     const asked = cancelOf(turn)
     if (asked !== undefined) {
-      const { stopReason } = asked
-      return yield* settle(tx, bell, turn, { state: "cancelled", stopReason, grown: ending.grown ?? [] })
+      const { detach, stopReason } = asked
+      const grown = ending.grown ?? []
+      return yield* settle(tx, bell, turn, { state: "cancelled", stopReason, grown, detached: detach })
     }
     if (ending.stopReason === "end" && !isSpent(turn)) {
       const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)

@@ -29,7 +29,7 @@ import { decideSubmit } from "./decide.ts"
 import { fitsRow, record } from "./record.ts"
 import { markCancelled } from "./settle.ts"
 import { addSteer } from "./steer.ts"
-import { type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
+import { type InnerOptions, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
 
 const promptFrom = (request: SubmitPromptRequestValue): Prompt => ({
   role: request.role ?? "user",
@@ -56,7 +56,7 @@ interface PreparedTurn {
   readonly model: string
   readonly agent: string
   readonly mode: TurnMode
-  readonly options: TurnOptions
+  readonly options: TurnOptions & InnerOptions
   readonly ignored: ReadonlyArray<string>
   readonly session: PreparedSession | undefined
 }
@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Everything that is checked before a prompt's commit, its session's included where it may have to be made. */
-  const prepare = (session: SessionRow | undefined, request: SubmitPromptRequestValue) =>
+  const prepare = (session: SessionRow | undefined, request: SubmitPromptRequestValue, line: string | undefined) =>
     Effect.gen(function* () {
       const options = request.options ?? {}
       yield* checkOptions(options)
@@ -113,7 +113,13 @@ const make = Effect.gen(function* () {
         model,
         agent: agent.name,
         mode: options.mode ?? agent.mode,
-        options: { ...options, ...(maxSteps === undefined ? {} : { maxSteps }) },
+        options: {
+          ...options,
+          ...(maxSteps === undefined ? {} : { maxSteps }),
+          // No generation, so no steer is taken either.
+          ...(line === undefined ? {} : { line, maxSteps: 0 }),
+          ...(request.whenBusy === "interrupt" ? { interrupts: true as const } : {})
+        },
         ignored,
         session: prepared
       }
@@ -136,7 +142,8 @@ const make = Effect.gen(function* () {
     sessionId: SessionId,
     turnId: TurnId,
     request: SubmitPromptRequestValue,
-    actor: Actor
+    actor: Actor,
+    inner: { readonly line?: string; readonly detach?: true } = {}
   ) {
     const seen = yield* sessionRows.find(sessionId)
     if (seen !== undefined && seen.deletedAt !== null) return yield* sessionDeleted(sessionId)
@@ -146,7 +153,7 @@ const make = Effect.gen(function* () {
       return receiptAgain(seen, known, yield* repo.queue(sessionId))
     }
     if (seen === undefined && request.session === undefined) return yield* sessionNotFound(sessionId)
-    const prepared = yield* prepare(seen, request)
+    const prepared = yield* prepare(seen, request, inner.line)
     const whenBusy = request.whenBusy ?? "queue"
 
     return yield* room.commit((tx) =>
@@ -194,7 +201,11 @@ const make = Effect.gen(function* () {
         if (admission._tag !== "Accepted") return yield* Effect.dieMessage("an admission that is none")
         const turn = yield* record(tx, { turn: { ...row, rank: admission.rank }, actor })
         const { interrupts } = admission
-        if (interrupts !== undefined) yield* markCancelled(tx, bell, interrupts, { stopReason: "interrupted" }, actor)
+        if (interrupts !== undefined) {
+          const { detach } = inner
+          const mark = { stopReason: "interrupted" as const, ...(detach === undefined ? {} : { detach }) }
+          yield* markCancelled(tx, bell, interrupts, mark, actor)
+        }
         tx.after(() => bell.wake(sessionId))
         const receipt: SubmitPromptReceipt = {
           turnId,

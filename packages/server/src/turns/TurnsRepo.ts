@@ -36,6 +36,16 @@ export interface Outcome {
 export interface CancelMark {
   readonly stopReason: "cancelled" | "interrupted"
   readonly reason?: string | undefined
+  /** Its running calls are not ended with it: what comes of them is told later. */
+  readonly detach?: true
+}
+
+/** What a turn is asked for beside what the wire knows. */
+export interface InnerOptions {
+  /** These words are the answer; no model is asked. */
+  readonly line?: string
+  /** It took the place of a turn that was running. */
+  readonly interrupts?: true
 }
 
 /** One row, as SQLite keeps it. `steered`: it joined another turn and has no life of its own. */
@@ -116,7 +126,7 @@ const toPart = ({ n, step, open, body, growth }: StoredPart): PartRow => {
 
 export const outcomeOf = (row: TurnRow): Outcome => fromColumn<Outcome>(row.outcome)
 export const promptOf = (row: TurnRow): Prompt => fromColumn<Prompt>(row.prompt)
-export const optionsOf = (row: TurnRow): TurnOptions => fromColumn<TurnOptions>(row.options)
+export const optionsOf = (row: TurnRow): TurnOptions & InnerOptions => fromColumn(row.options)
 /** A turn that has had all the generations it may have. */
 export const isSpent = (row: TurnRow): boolean =>
   outcomeOf(row).steps.length >= (optionsOf(row).maxSteps ?? MAX_STEPS_DEFAULT)

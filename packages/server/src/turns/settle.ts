@@ -35,6 +35,8 @@ export interface Ending {
   readonly added?: ReadonlyArray<PartRow>
   /** The process that ran the turn is gone: what the model is told of calls that were running then. */
   readonly interrupted?: CallResult
+  /** Calls under way go on without the turn. */
+  readonly detached?: boolean | undefined
   readonly actor?: Actor | undefined
 }
 
@@ -46,8 +48,24 @@ const cutOff = (started: boolean, ending: Ending): CallResult => {
   return { content: [{ type: "text", text }], isError: true, details: { code } }
 }
 
-const closeCall = (row: PartRow, part: ToolTurnPart, ending: Ending, at: string): PartRow => {
+/** What the model is told of a call that goes on without its turn. */
+const goesOn: CallResult = {
+  content: [{ type: "text", text: "Still running: the user spoke meanwhile. What comes of it will be told." }],
+  isError: false,
+  details: { code: "call.detached" }
+}
+
+const closeCall = (
+  row: PartRow,
+  part: ToolTurnPart,
+  ending: Ending,
+  at: string,
+  outside: ReadonlySet<string>
+): PartRow => {
   const started = part.state === "running"
+  if (ending.detached === true && (started || outside.has(part.callId))) {
+    return { ...row, open: false, part: { ...part, state: "cancelled", result: goesOn, settledAt: at } }
+  }
   const closed: Pick<ToolTurnPart, "state" | "result"> =
     started && ending.interrupted !== undefined
       ? { state: "interrupted", result: ending.interrupted }
@@ -56,7 +74,13 @@ const closeCall = (row: PartRow, part: ToolTurnPart, ending: Ending, at: string)
 }
 
 /** The answer a turn was giving when it was cut: stays in the history as far as it came. */
-const keepPartialAnswer = (tx: Tx, turn: TurnRow, provider: string | undefined, texts: ReadonlyArray<PartRow>) => {
+const keepPartialAnswer = (
+  tx: Tx,
+  turn: TurnRow,
+  { state }: Ending,
+  provider: string | undefined,
+  texts: ReadonlyArray<PartRow>
+) => {
   const content = texts.flatMap(({ part }) =>
     (part.type === "text" || part.type === "refusal") && part.text !== ""
       ? [{ type: "text" as const, text: part.text }]
@@ -68,7 +92,7 @@ const keepPartialAnswer = (tx: Tx, turn: TurnRow, provider: string | undefined, 
     turnId: turn.turnId,
     role: "assistant",
     ...(provider === undefined ? {} : { provider }),
-    body: { content, interrupted: true }
+    body: { content, ...(state === "completed" ? {} : { interrupted: true }) }
   })
 }
 
@@ -99,8 +123,13 @@ export const settle = (
     const grown = ending.grown ?? []
     const fresh = new Set(grown.map(({ n }) => n))
     const open = [...held.filter(({ n }) => !fresh.has(n)), ...grown].sort((a, b) => a.n - b.n)
+    const outside = new Set(
+      (yield* PendingRepo.ofTurn(tx, turn.sessionId, turn.turnId))
+        .filter(({ kind, state }) => kind === "external" && state === "open")
+        .map(({ callId }) => callId)
+    )
     const parts = [...open, ...(ending.added ?? [])].map((row): PartRow => {
-      if (row.part.type === "tool") return closeCall(row, row.part, ending, tx.at)
+      if (row.part.type === "tool") return closeCall(row, row.part, ending, tx.at, outside)
       return { ...row, open: false, part: "done" in row.part ? { ...row.part, done: true } : row.part }
     })
     const before = outcomeOf(turn)
@@ -116,7 +145,7 @@ export const settle = (
       ])
     }
     const provider = before.steps.at(-1)?.provider
-    yield* keepPartialAnswer(tx, turn, provider, open)
+    yield* keepPartialAnswer(tx, turn, ending, provider, open)
     const outcome: Outcome = {
       ...before,
       stopReason: ending.stopReason,
@@ -156,7 +185,8 @@ export const markCancelled = (
       tx.after(() => bell.stop(turn.sessionId, turn.turnId))
       return true
     }
-    yield* settle(tx, bell, turn, { state: "cancelled", stopReason: mark.stopReason, actor })
+    const { detach, stopReason } = mark
+    yield* settle(tx, bell, turn, { state: "cancelled", stopReason, detached: detach, actor })
     tx.after(() => bell.wake(turn.sessionId))
     return false
   })
