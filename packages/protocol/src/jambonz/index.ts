@@ -1,0 +1,10 @@
+/** The voice protocol between jambonz and a harness: every message both ways, and the verb that points a call at us. */
+export * from "./callSid.ts"
+export * from "./commands.ts"
+export * from "./events.ts"
+export * from "./inbound.ts"
+export * from "./limits.ts"
+export * from "./outbound.ts"
+export * from "./readInbound.ts"
+export * from "./tools.ts"
+export * from "./turnRecord.ts"
