@@ -10,7 +10,7 @@ const levels = [
   ["auth"],
   ["config"],
   ["storage"],
-  ["log", "workspace", "permissions", "questions", "usage"],
+  ["log", "workspace", "permissions", "questions", "usage", "voice"],
   ["providers", "agents"],
   ["models", "tools"],
   ["hooks"],

@@ -1,6 +1,7 @@
 import type { PermissionRule, PolicyLayer, TurnMode } from "@harness/protocol"
 import { GENERAL_TOOLS } from "../permissions/policy.ts"
 import { GENERAL_RULES } from "../permissions/rules.ts"
+import type { VoiceSettings } from "../voice/VoiceSettings.ts"
 
 /** Who works in a session: a prompt, what may be called, and what is allowed unasked. */
 export interface Agent {
@@ -16,6 +17,8 @@ export interface Agent {
   readonly steps?: number
   /** How it works when a turn names no mode. */
   readonly mode: TurnMode
+  /** How it speaks on calls. */
+  readonly voice?: VoiceSettings
   readonly source: "builtin" | "workdir" | "data"
 }
 

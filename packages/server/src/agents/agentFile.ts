@@ -3,6 +3,7 @@ import { Either, Option, Schema } from "effect"
 import { LineCounter, parseDocument } from "yaml"
 import { GENERAL_TOOLS, validateLayer } from "../permissions/policy.ts"
 import { GENERAL_RULES } from "../permissions/rules.ts"
+import { VoiceSettings } from "../voice/VoiceSettings.ts"
 import { type Agent, BUILT_IN } from "./Agent.ts"
 
 /** Not in the library's default of 100: an agent's front matter has no use for more. */
@@ -22,6 +23,7 @@ const FrontMatter = Schema.Struct({
   permissions: Schema.optional(Schema.Array(PermissionRule)),
   mode: Schema.optional(TurnMode),
   steps: Schema.optional(Schema.Int.pipe(Schema.positive())),
+  voice: Schema.optional(VoiceSettings),
   prompt: Schema.optional(Schema.String)
 }).annotations({ identifier: "AgentFrontMatter", parseOptions: { errors: "all", onExcessProperty: "error" } })
 type FrontMatter = typeof FrontMatter.Type
@@ -117,7 +119,8 @@ export const parseAgent = (file: string, text: string, source: "workdir" | "data
       mode: meta.mode ?? "agent",
       source,
       ...(meta.model === undefined ? {} : { model: meta.model }),
-      ...(meta.steps === undefined ? {} : { steps: meta.steps })
+      ...(meta.steps === undefined ? {} : { steps: meta.steps }),
+      ...(meta.voice === undefined ? {} : { voice: meta.voice })
     }
     return agent
   })
