@@ -68,14 +68,14 @@ export const ErrorEvent = event("error", {
 })
 export type ErrorEvent = typeof ErrorEvent.Type
 
-/** An event of a later jambonz: `fields` is all it said. */
+/** An event of a later jambonz, as it is read: `fields` is the frame. */
 export const OtherEvent = Schema.Struct({
-  type: Schema.Literal("event"),
+  type: Schema.Literal("other_event"),
   ...ofCall,
   name: Schema.NonEmptyString,
   fields: JsonObject
 })
-export interface OtherEvent extends Schema.Schema.Type<typeof OtherEvent> {}
+export type OtherEvent = typeof OtherEvent.Type
 
 /** The events of protocol 1, by name. */
 export const events = {

@@ -20,7 +20,7 @@ export class DroppedFrame extends Data.TaggedError("DroppedFrame")<{
   readonly field?: string
 }> {
   override get message() {
-    const of = this.type === undefined ? "" : ` of a ${this.type}`
+    const of = this.type === undefined ? "" : ` in ${this.type}`
     return `a frame was dropped: ${this.why}${of}${this.field === undefined ? "" : ` at ${this.field}`}`
   }
 }
@@ -49,7 +49,7 @@ const decode = (
 const readEvent = (frame: object): Either.Either<Inbound, DroppedFrame> => {
   const name: unknown = "name" in frame ? frame.name : undefined
   if (typeof name === "string" && hasKey(events, name)) return decode(events[name], frame, `event ${name}`)
-  return decode(OtherEvent, { ...frame, fields: frame }, "event")
+  return decode(OtherEvent, { ...frame, type: "other_event", fields: frame }, "event")
 }
 
 /** Reads one text frame of jambonz. Only what is missing of its own ids refuses it; all else is read as well as it can be. */
