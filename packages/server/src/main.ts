@@ -18,9 +18,11 @@ import { HostHooksLayer } from "./hooks/HostHooks.ts"
 import { HooksHandlers } from "./hooks/http.ts"
 import { DaemonLog } from "./http/DaemonLog.ts"
 import { Draining } from "./http/Draining.ts"
+import { BesideApi } from "./http/edge.ts"
 import { ServerInfo } from "./http/ServerInfo.ts"
 import { type ListenError, serve } from "./http/server.ts"
 import { Offer, SystemHandlers } from "./http/system.ts"
+import { JAMBONZ_PATH, JambonzRoutes } from "./jambonz/http.ts"
 import { Models } from "./models/Models.ts"
 import type { ProviderSettings } from "./providers/ProviderSettings.ts"
 import { ServersHandlers } from "./servers/http.ts"
@@ -70,7 +72,7 @@ const offer = Layer.effect(
         all.filter(({ connected }) => connected).map(({ providerId }) => providerId)
       ),
       subAgents: true,
-      voice: false
+      voice: true
     }
   })
 )
@@ -95,6 +97,7 @@ export interface SettingsAgain {
 /** The whole process, from settings to an open port: the one place where layers meet. */
 const layer = (settings: SettingsValues, output: LogOutput, again: SettingsAgain | undefined) => {
   const secrets = [settings.token, settings.openaiApiKey, settings.anthropicApiKey, settings.googleApiKey]
+  const voice = [settings.jambonzSecret, ...Object.values(settings.jambonzSecrets ?? {})]
   const keys = [...settings.providers.map(({ apiKey }) => apiKey), ...settings.hooks.map(({ secret }) => secret)]
   const handlers = Layer.mergeAll(
     SystemHandlers,
@@ -122,15 +125,18 @@ const layer = (settings: SettingsValues, output: LogOutput, again: SettingsAgain
       Layer.succeed(ServersFolder, { data: settings.data, root: settings.root, durability: settings.durability })
     )
   )
+  const beside = Layer.succeed(BesideApi, [{ path: JAMBONZ_PATH, open: true }])
   return serve().pipe(
     Layer.provide(api),
+    Layer.provide(JambonzRoutes),
+    Layer.provide(beside),
     Layer.provide(offer),
     Layer.provideMerge(work),
     Layer.provideMerge(LiveSettings.layer(again)),
     Layer.provide(Layer.mergeAll(ServerInfo.layer(RELEASE), Draining.layer)),
     Layer.provideMerge(Tokens.layer({ data: settings.data, token: settings.token })),
     Layer.provideMerge(DaemonLog.layer({ level: settings.logLevel, ...output })),
-    Layer.provideMerge(Redaction.layer([...secrets, ...keys])),
+    Layer.provideMerge(Redaction.layer([...secrets, ...keys, ...voice])),
     Layer.provideMerge(Settings.layer(settings))
   )
 }

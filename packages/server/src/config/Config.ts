@@ -34,6 +34,10 @@ export interface SettingsValues {
   readonly openaiBaseUrl?: string
   readonly anthropicApiKey?: Redacted.Redacted
   readonly googleApiKey?: Redacted.Redacted
+  /** `HARNESS_JAMBONZ_SECRET`: what calls must bring. */
+  readonly jambonzSecret?: Redacted.Redacted
+  /** `HARNESS_JAMBONZ_SECRET_<SERVER>`: what the calls of one server must bring instead, by the variable's last word. */
+  readonly jambonzSecrets?: Readonly<Record<string, Redacted.Redacted>>
   readonly providers: ReadonlyArray<ConfiguredProvider>
   /** What `harness.json` says of models, by `provider/model`. */
   readonly models: Readonly<Record<string, ConfiguredModel>>
@@ -68,6 +72,8 @@ const named = [
   { key: "model", flag: "--model", env: "HARNESS_MODEL" },
   { key: "logLevel", flag: "--log-level", env: "HARNESS_LOG_LEVEL" }
 ] as const
+
+const JAMBONZ_OF_SERVER = "HARNESS_JAMBONZ_SECRET_"
 
 /** Where settings come from. `env` and the folders are handed in: nothing here looks at the process. */
 export interface SettingsSources {
@@ -139,6 +145,14 @@ export const loadSettings = Effect.fn("Settings.load")(function* (sources: Setti
 
   const { models, providers } = yield* readProviders(file, env)
   const hidden = (value: string | undefined) => (value === undefined ? undefined : Redacted.make(value))
+  const secretsOfServers = Effect.gen(function* () {
+    const found: Record<string, Redacted.Redacted> = {}
+    for (const key of Object.keys(env).filter((name) => name.startsWith(JAMBONZ_OF_SERVER))) {
+      const secret = hidden(yield* variable(key, read.secret))
+      if (secret !== undefined) found[key.slice(JAMBONZ_OF_SERVER.length)] = secret
+    }
+    return Object.keys(found).length === 0 ? undefined : found
+  })
   const settings: SettingsValues = {
     port: (yield* setting("port", read.port)) ?? 4700,
     host: (yield* setting("host", read.host)) ?? "127.0.0.1",
@@ -156,6 +170,8 @@ export const loadSettings = Effect.fn("Settings.load")(function* (sources: Setti
     ...present({
       token: hidden(yield* setting("token", read.secret)),
       model: yield* setting("model", read.model),
+      jambonzSecrets: yield* secretsOfServers,
+      jambonzSecret: hidden(yield* variable("HARNESS_JAMBONZ_SECRET", read.secret)),
       openaiApiKey: hidden(yield* variable("OPENAI_API_KEY", read.secret)),
       openaiBaseUrl: yield* variable("OPENAI_BASE_URL", read.baseUrl),
       anthropicApiKey: hidden(yield* variable("ANTHROPIC_API_KEY", read.secret)),

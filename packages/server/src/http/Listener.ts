@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import {
@@ -66,6 +66,8 @@ export class Listener extends Context.Tag("@harness/server/Listener")<
   Listener,
   {
     readonly server: Server
+    /** What a client sent behind the head of its upgrade request. */
+    readonly headOf: (request: IncomingMessage) => Buffer
     /** Connections, whatever they are used for. */
     readonly open: () => number
     /** Closes those that wait for a request, also for their first one. */
@@ -102,13 +104,15 @@ export class Listener extends Context.Tag("@harness/server/Listener")<
       const server = createServer({ requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_MILLIS })
       const sockets = new Set<Socket>()
       const upgraded = new WeakSet<Duplex>()
+      const heads = new WeakMap<IncomingMessage, Buffer>()
       server.on("connection", (socket) => {
         sockets.add(socket)
         socket.on("close", () => sockets.delete(socket))
       })
       // A socket reset while an upgrade is decided has no other listener, and would end the process.
-      server.on("upgrade", (_, socket) => {
+      server.on("upgrade", (request, socket, head) => {
         upgraded.add(socket)
+        heads.set(request, head)
         socket.on("error", () => {})
       })
       server.on("checkExpectation", (_, response) => respond(response, expectation, 417))
@@ -127,6 +131,7 @@ export class Listener extends Context.Tag("@harness/server/Listener")<
       })
       return {
         server,
+        headOf: (request) => heads.get(request) ?? Buffer.alloc(0),
         open: () => sockets.size,
         closeIdle: () => {
           for (const socket of sockets) {

@@ -26,7 +26,8 @@ import { type Found, routeTable, SEGMENT_MAX } from "./routes.ts"
 import { ServerInfo } from "./ServerInfo.ts"
 
 /**
- * Paths served beside the API: the console's files, voice, other protocols' faces. `path` is exact, or ends in `/*`.
+ * Paths served beside the API: the console's files, voice, other protocols' faces. `path` is exact, or ends in `/*`; a
+ * segment `:name` stands for any.
  * `open`: asks for no token (a secret of its own, or nothing to hide). `raw`: the edge leaves the body alone.
  */
 export interface BesidePath {
@@ -55,6 +56,12 @@ const clientIdForm = /^[\x21-\x7e]{1,128}$/
 const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/i
 const delimiters = /[;#]/
 
+/** The paths that a path beside the API stands for. */
+const besideForm = (path: string): RegExp => {
+  const escaped = path.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&")
+  return new RegExp(`^${escaped.replaceAll(/:[a-z]+/g, "[^/]+").replace(/\*$/, ".*")}$`)
+}
+
 const hasBody = (method: string) => method !== "GET" && method !== "HEAD" && method !== "OPTIONS"
 
 /**
@@ -78,8 +85,8 @@ export const makeEdge = Effect.gen(function* () {
 
   const isChatty = settings.logLevel === "debug" || settings.logLevel === "trace"
 
-  const besideOf = (path: string) =>
-    beside.find((one) => (one.path.endsWith("/*") ? path.startsWith(one.path.slice(0, -1)) : one.path === path))
+  const besides = beside.map((one) => ({ one, form: besideForm(one.path) }))
+  const besideOf = (path: string) => besides.find(({ form }) => form.test(path))?.one
 
   /** The router decodes a path, ends it at `;` and `#`, and overlooks what is very long: we do the same, or refuse. */
   const target = (url: string): Either.Either<Target, ValidationError> => {

@@ -14,6 +14,7 @@ import type { Tools } from "../tools/Tools.ts"
 import type { Progress } from "../turns/Progress.ts"
 import type { TurnsRepo } from "../turns/TurnsRepo.ts"
 import type { SpendingRepo } from "../usage/SpendingRepo.ts"
+import type { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { compactBetween } from "./compact.ts"
 import { runTurn } from "./runTurn.ts"
 
@@ -32,6 +33,7 @@ type Needs =
   | Tasks
   | Tools
   | TurnsRepo
+  | VoiceRepo
 
 /** The loop as the engine's runner. */
 export const RunnerLayer = Layer.effect(

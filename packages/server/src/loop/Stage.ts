@@ -3,6 +3,7 @@ import type { ResolvedModel } from "../providers/Model.ts"
 import type { Held } from "../turns/Progress.ts"
 import type { Crew } from "./calls.ts"
 import type { Growing } from "./Growing.ts"
+import type { Sound } from "./voice.ts"
 
 /** A turn under way: what its next commit needs to know. */
 export interface Stage {
@@ -15,6 +16,8 @@ export interface Stage {
   continued: boolean
   /** A compaction that gained too little is not tried again. */
   crowded: boolean
+  /** How it is spoken, on a call. */
+  readonly sound: Sound | undefined
 }
 
 /** How a turn ends that cannot go on. */

@@ -19,6 +19,15 @@ const unused = (wanted: string, taken: ReadonlySet<string>): string => {
   }
 }
 
+/** A call's own tools are known by their own names, where those are free. */
+const VOICE_PREFIX = "jambonz."
+
+const wantedName = (name: string, taken: ReadonlySet<string>): string => {
+  if (!name.startsWith(VOICE_PREFIX)) return sanitised(name)
+  const own = sanitised(name.slice(VOICE_PREFIX.length))
+  return taken.has(own) ? sanitised(name) : own
+}
+
 const specOf = (callable: Callable, name: string): ToolSpec => ({
   name,
   description: callable.tool.description,
@@ -38,7 +47,7 @@ export class Toolbox {
     const taken = new Set<string>()
     const offered = new Map(callables.map((callable) => [callable.name, callable]))
     this.specs = [...offered.values()].map((callable) => {
-      const name = unused(sanitised(callable.name), taken)
+      const name = unused(wantedName(callable.name, taken), taken)
       taken.add(name)
       this.byModelName.set(name, callable)
       this.byName.set(callable.name, callable)

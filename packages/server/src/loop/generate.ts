@@ -4,6 +4,7 @@ import type { GenerateRequest, ModelEvent, ModelFailure, ResolvedModel } from ".
 import { type Retry, withRetries } from "../providers/retry.ts"
 import { Progress } from "../turns/Progress.ts"
 import type { TurnRow } from "../turns/TurnsRepo.ts"
+import type { SpeechCleaner } from "../voice/speech.ts"
 import type { Growing } from "./Growing.ts"
 
 /** A crash loses at most the text of this time, or this many code units. */
@@ -33,6 +34,8 @@ export const generate = (options: {
   readonly model: ResolvedModel
   readonly request: GenerateRequest
   readonly growing: Growing
+  /** What of the text is kept, piece by piece; without it all is. */
+  readonly cleaner?: SpeechCleaner | undefined
   readonly retryBaseMillis: number
   readonly onRetry: (retry: Retry) => Effect.Effect<void>
 }): Effect.Effect<Generated, ModelFailure, Progress> =>
@@ -52,15 +55,26 @@ export const generate = (options: {
       Effect.forever
     )
     const result = yield* Ref.make(empty)
+    const { cleaner } = options
+    let block = ""
+    /** What a voice would not say is never part of the answer. */
+    const grow = (event: Extract<ModelEvent, { _tag: "Text" | "Refusal" }>) => {
+      const delta = cleaner === undefined ? event.delta : cleaner.push(event.delta)
+      block = event.block
+      if (delta !== "") growing.take({ ...event, delta })
+    }
     const take = (event: ModelEvent): Effect.Effect<void> => {
       if (event._tag === "Call") {
         return Ref.update(result, (so) => ({ ...so, calls: [...so.calls, event] }))
       }
       if (event._tag === "Finish") {
         const { finishReason, nativeStopReason, usage, warnings } = event
+        const rest = cleaner?.end() ?? ""
+        if (rest !== "") growing.take({ _tag: "Text", block, delta: rest })
         return Ref.update(result, (so) => ({ ...so, finishReason, nativeStopReason, usage, warnings }))
       }
-      growing.take(event)
+      if (event._tag === "Text" || event._tag === "Refusal") grow(event)
+      else growing.take(event)
       return growing.unsaved >= CHECKPOINT_UNITS ? Effect.asVoid(full.open) : Effect.void
     }
     const asked = withRetries(() => options.model.generate(options.request), {

@@ -12,6 +12,7 @@ import { afterCalls } from "./handIn.ts"
 import { subjectOf } from "./judge.ts"
 import { failed, type Stage, vetoed } from "./Stage.ts"
 import { leftOver, step } from "./step.ts"
+import { soundOf } from "./voice.ts"
 
 const begin = (hub: typeof Hub.Service, held: Held): Growing => {
   const step = outcomeOf(held.turn).steps.length + 1
@@ -92,13 +93,16 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
       yield* progress.finish(held.turn, unresolved(model.left))
       return
     }
+    const sound = yield* soundOf(held)
     const stage: Stage = {
       held,
       model: model.right,
       crew: { failures: new Failures(), deliverable: deliverableOf(held.turn, model.right) },
       growing: begin(hub, held),
       continued: false,
-      crowded: false
+      // Nobody waits on the line for a summary.
+      crowded: sound !== undefined,
+      sound
     }
     const outcome = yield* Effect.raceFirst(loop(stage), Effect.as(stopped, "stopped" as const))
     if (outcome === "parked") return

@@ -8,6 +8,7 @@ import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { GONE, Progress } from "../turns/Progress.ts"
 import type { Ending } from "../turns/settle.ts"
 import { optionsOf, outcomeOf, type PartRow, type TurnRow } from "../turns/TurnsRepo.ts"
+import { SpeechCleaner } from "../voice/speech.ts"
 import { overBudget } from "./budget.ts"
 import { runCalls, toolboxOf } from "./calls.ts"
 import { type Judged, judgeText } from "./deliverable.ts"
@@ -61,6 +62,7 @@ export const step = (stage: Stage, turn: TurnRow) =>
         turn: held.turn,
         model,
         growing,
+        cleaner: stage.sound?.voice.cleanup === true ? new SpeechCleaner() : undefined,
         retryBaseMillis,
         request: {
           system: asked.generation.systemPrompt,

@@ -21,6 +21,7 @@ import { LocalHooks } from "../hooks/LocalHooks.ts"
 import { OutboxRepo } from "../hooks/OutboxRepo.ts"
 import { Webhooks } from "../hooks/Webhooks.ts"
 import { WebhooksRepo } from "../hooks/WebhooksRepo.ts"
+import { Calls } from "../jambonz/Calls.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { LogRepo } from "../log/LogRepo.ts"
@@ -45,6 +46,7 @@ import { Submissions } from "../turns/Submissions.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { SpendingRepo } from "../usage/SpendingRepo.ts"
+import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import type { Jobs } from "../workspace/Jobs.ts"
 
 /** Where servers live, and how safely they write. */
@@ -74,9 +76,11 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     WebhooksRepo.layer,
     OutboxRepo.layer,
     SpendingRepo.layer,
-    CompactionsRepo.layer
+    CompactionsRepo.layer,
+    VoiceRepo.layer
   )
-  return Layer.mergeAll(Engine.layer, Resolutions.layer).pipe(
+  return Calls.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(Engine.layer, Resolutions.layer)),
     Layer.provideMerge(Layer.mergeAll(Permissions.layer, Questions.layer)),
     Layer.provideMerge(RunnerLayer),
     Layer.provideMerge(Layer.mergeAll(Tasks.layer, Compactions.layer)),

@@ -54,7 +54,7 @@ export const voiceOf = (settings: VoiceSettings = {}): Voice => ({
 export const toolVoice = (
   voice: Voice,
   name: string
-): ToolVoice & Required<Pick<ToolVoice, "timeoutMillis" | "onInterrupt">> => {
+): ToolVoice & { readonly timeoutMillis: number; readonly onInterrupt: "cancel" | "detach" } => {
   const own: ToolVoice = Object.hasOwn(voice.tools, name) ? (voice.tools[name] ?? {}) : {}
   return { ...own, timeoutMillis: own.timeoutMillis ?? TOOL_TIMEOUT_MILLIS, onInterrupt: own.onInterrupt ?? "detach" }
 }

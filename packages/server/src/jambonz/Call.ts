@@ -1,0 +1,198 @@
+import { TurnId } from "@harness/protocol"
+import type { Inbound } from "@harness/protocol/jambonz"
+import { Effect, FiberMap, Queue } from "effect"
+import { isTerminalRow, type LogRow } from "../log/fact.ts"
+import { type Delta, Hub } from "../log/Hub.ts"
+import { mint } from "../storage/mint.ts"
+import { cancelTurn, dropped, interrupted, spoken } from "./hearing.ts"
+import { ended, giveUp, gone, goOn } from "./life.ts"
+import { askFor, requestOverdue, toolResult } from "./requests.ts"
+import { Speaker } from "./Speaker.ts"
+import { type Input, newReply, overlooked, type Scene, type TimerName, type Work } from "./scene.ts"
+import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
+
+/** What one call may be behind with; a peer that sends more at once is cut off. */
+const INPUTS_MAX = 2_048
+
+/** A call that is going on. */
+export interface Call {
+  readonly scene: Scene
+  /** False: more is waiting than a call may have. */
+  readonly offer: (input: Input) => boolean
+}
+
+/** What is known of a call before its first frame, or after a restart. */
+export type Beginning = Pick<
+  Scene,
+  "sessionId" | "callSid" | "agent" | "direction" | "voice" | "language" | "lastTurn" | "lastInput"
+>
+
+const onEvent = (scene: Scene, frame: Extract<Inbound, { readonly type: "event" }>): Work => {
+  if ("fields" in frame) return overlooked(scene, "an event of no known name")
+  switch (frame.name) {
+    case "user_interruption":
+      return interrupted(scene, frame)
+    case "reply_spoken":
+      return spoken(scene, frame)
+    case "reply_dropped":
+      return dropped(scene, frame)
+    default:
+      return overlooked(scene, `an event ${frame.name} that nothing is done about`)
+  }
+}
+
+const onFrame = (scene: Scene, frame: Inbound): Work => {
+  switch (frame.type) {
+    case "turn:start":
+      return startTurn(scene, frame)
+    case "turn:cancel":
+      return cancelTurn(scene, frame)
+    case "speech:start":
+      return Effect.sync(() => {
+        scene.callerSpeaks = true
+      })
+    case "tool:result":
+      return toolResult(scene, frame)
+    case "event":
+      return onEvent(scene, frame)
+    case "session:end":
+      return ended(scene, frame)
+    default:
+      return Effect.void
+  }
+}
+
+const onTimer = (scene: Scene, name: TimerName): Work => {
+  if (name === "filler") return fill(scene)
+  if (name === "resume") return giveUp(scene)
+  if (name.startsWith("request:")) return requestOverdue(scene, name.slice("request:".length))
+  return Effect.void
+}
+
+const handle = (scene: Scene, input: Input): Work => {
+  switch (input._tag) {
+    case "Frame":
+      return onFrame(scene, input.frame)
+    case "Started":
+      return unprompted(scene, input.reply)
+    case "Waits":
+      return askFor(scene, input.turnId)
+    case "Settled":
+      return endTurn(scene, input.turnId)
+    case "Timer":
+      return onTimer(scene, input.name)
+    case "Attached":
+      return goOn(scene, input)
+    case "Gone":
+      return gone(scene, input.wire)
+  }
+}
+
+/** Nobody wants to hear the rest: at once, whatever the call is busy with. */
+const hush = (scene: Scene, frame: Inbound): void => {
+  const mute = (isIt: (reply: Scene["speaker"]["all"][number]) => boolean) => {
+    for (const reply of scene.speaker.all) if (isIt(reply) && reply.state === "open") reply.state = "muted"
+  }
+  if (frame.type === "turn:cancel") mute(({ turnNumber }) => turnNumber === frame.turn_id)
+  if (frame.type === "event" && !("fields" in frame) && frame.name === "user_interruption") {
+    mute(({ replyId }) => replyId === frame.reply_id)
+  }
+}
+
+/** Starts a call's fiber, which lives until the call is over, whatever becomes of its sockets. */
+export const beginCall = (beginning: Beginning) =>
+  Effect.gen(function* () {
+    const hub = yield* Hub
+    const clock = yield* Effect.clock
+    const inputs = yield* Queue.bounded<Input>(INPUTS_MAX)
+    const timers = yield* FiberMap.make<TimerName>()
+    const run = yield* FiberMap.runtime(timers)<never>()
+    const { sessionId } = beginning
+
+    const offer = (input: Input): boolean => {
+      if (input._tag === "Frame") hush(scene, input.frame)
+      return Queue.unsafeOffer(inputs, input)
+    }
+    const set = (name: TimerName, millis: number) => {
+      run(
+        name,
+        Effect.zipRight(
+          Effect.sleep(millis),
+          Effect.sync(() => offer({ _tag: "Timer", name }))
+        )
+      )
+    }
+    const clear = (name: TimerName) => {
+      run(name, Effect.void)
+    }
+    const speaker = new Speaker(
+      () => clock.unsafeCurrentTimeMillis(),
+      (millis) => {
+        run(
+          "flush",
+          Effect.zipRight(
+            Effect.sleep(millis),
+            Effect.sync(() => speaker.flushAll())
+          )
+        )
+      }
+    )
+    const scene: Scene = {
+      ...beginning,
+      speaker,
+      timers: { set, clear },
+      reply: undefined,
+      callerSpeaks: false,
+      unheard: "",
+      unprompted: undefined,
+      waiting: [],
+      requests: new Map(),
+      late: [],
+      fillers: 0,
+      ended: false
+    }
+
+    /** A turn of the session begins that the call did not ask for. */
+    const start = (turnId: TurnId, interrupts: boolean) => {
+      if (speaker.byTurn(turnId) !== undefined || scene.ended) return
+      const startedAt = clock.unsafeCurrentTimeMillis()
+      const reply = newReply({
+        replyId: mint(startedAt),
+        turnId,
+        turnNumber: undefined,
+        model: scene.agent,
+        startedAt,
+        interrupts,
+        state: "held"
+      })
+      speaker.open(reply)
+      offer({ _tag: "Started", reply })
+    }
+    const onRow = (row: LogRow) => {
+      if (row.turnId === null) return
+      const turnId = TurnId.make(row.turnId)
+      if (row.type === "turn.started") start(turnId, false)
+      else if (isTerminalRow(row)) offer({ _tag: "Settled", turnId })
+      else if (row.type === "turn.snapshot" && row.body.includes('"state":"waiting"')) offer({ _tag: "Waits", turnId })
+    }
+    const onDelta = (delta: Delta) => {
+      if (delta.kind === "reasoning") return
+      const reply = speaker.byTurn(delta.turnId)
+      if (reply !== undefined) speaker.grow(reply, delta.partId, delta.offset, delta.delta)
+    }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => hub.listen(sessionId, { row: onRow, delta: onDelta })),
+      (leave) => Effect.sync(leave)
+    )
+    const life = Effect.gen(function* () {
+      while (!scene.ended) {
+        const input = yield* Queue.take(inputs)
+        yield* handle(scene, input).pipe(
+          Effect.catchAllCause((cause) => Effect.logError("a call could not take something in", cause)),
+          Effect.annotateLogs({ sessionId })
+        )
+      }
+    })
+    const call: Call = { scene, offer }
+    return { call, life }
+  })

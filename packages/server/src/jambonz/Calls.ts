@@ -1,0 +1,211 @@
+import type { CreateSessionRequestValue, ExternalTool, JsonObject } from "@harness/protocol"
+import { type CallTool, CLOSE_TAKEN_OVER, callSession, type SessionStart } from "@harness/protocol/jambonz"
+import { Clock, Context, Effect, Exit, Layer, Option, Scope } from "effect"
+import { GENERAL } from "../agents/Agent.ts"
+import { Agents } from "../agents/Agents.ts"
+import type { Resolutions } from "../asks/Resolutions.ts"
+import { CommitRoom } from "../log/Commit.ts"
+import type { Hub } from "../log/Hub.ts"
+import { Sessions } from "../sessions/Sessions.ts"
+import { Home } from "../storage/Home.ts"
+import type { Bell } from "../turns/Bell.ts"
+import type { PendingRepo } from "../turns/PendingRepo.ts"
+import type { Submissions } from "../turns/Submissions.ts"
+import type { Turns } from "../turns/Turns.ts"
+import { VoiceRepo } from "../voice/VoiceRepo.ts"
+import { voiceOf } from "../voice/voiceOf.ts"
+import { type Beginning, beginCall, type Call } from "./Call.ts"
+import { RESUME_MILLIS } from "./life.ts"
+import { TOOL_PREFIX } from "./requests.ts"
+import { restore } from "./restore.ts"
+import type { Wire } from "./Speaker.ts"
+import { CALLER } from "./scene.ts"
+
+/** Calls one server has at the same time; who comes then is told to go elsewhere. */
+export const CALLS_MAX = 1_000
+
+/** The socket of a call. */
+export interface CallSocket extends Wire {
+  readonly close: (code: number, reason: string) => void
+}
+
+/** A call and the socket it has just now. */
+interface Entry {
+  readonly call: Call
+  socket: CallSocket | undefined
+}
+
+const externalOf = (tool: CallTool): ExternalTool => ({
+  name: `${TOOL_PREFIX}${tool.name}`,
+  description: tool.description,
+  inputSchema: tool.parameters
+})
+
+const factsOf = (start: SessionStart): JsonObject => {
+  const { account_sid, application_sid, call_sid, direction, from, language, metadata, sip_headers, to } = start
+  const facts = { call_sid, account_sid, application_sid, direction, from, to, language, sip_headers, metadata }
+  return Object.fromEntries(
+    Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  )
+}
+
+/** The session of a new call: what is known of it, its tools, and leave to use them. */
+const sessionOf = (start: SessionStart, agent: string): CreateSessionRequestValue => ({
+  title: start.from === undefined ? "Call" : `Call from ${start.from}`,
+  agent,
+  metadata: factsOf(start),
+  permissions: [{ permission: "external", pattern: "*", action: "allow" }],
+  externalTools: start.tools.map(externalOf)
+})
+
+type Needs = Bell | CommitRoom | Hub | PendingRepo | Resolutions | Submissions | Turns | VoiceRepo
+
+const make = Effect.gen(function* () {
+  const home = yield* Home
+  const room = yield* CommitRoom
+  const sessions = yield* Sessions
+  const agents = yield* Agents
+  const repo = yield* VoiceRepo
+  const context = yield* Effect.context<Needs>()
+  const scope = yield* Effect.scope
+  const entries = new Map<string, Entry>()
+  const oneAtATime = yield* Effect.makeSemaphore(1)
+
+  const agentNamed = (name: unknown) =>
+    typeof name === "string" ? agents.find(home.root, name) : Effect.succeed(Option.none())
+
+  /** Who answers: whom the door names, then whom the verb names, then whoever is always there. */
+  const agentOf = (door: string | undefined, start: SessionStart) =>
+    Effect.map(agentNamed(door ?? start.metadata?.["agent"]), (found) =>
+      Option.isSome(found) ? found.value.name : GENERAL
+    )
+
+  const voiceOfAgent = (agent: string) =>
+    Effect.map(agentNamed(agent), (found) => voiceOf(Option.isSome(found) ? found.value.voice : undefined))
+
+  /** Starts the fiber of a call. It outlives its sockets, and ends with the call. */
+  const run = (beginning: Beginning, isKnown: boolean) =>
+    Effect.gen(function* () {
+      const own = yield* Scope.fork(scope, { _tag: "Sequential" })
+      const { call, life } = yield* Effect.provide(Scope.extend(beginCall(beginning), own), context)
+      const entry: Entry = { call, socket: undefined }
+      entries.set(beginning.sessionId, entry)
+      const ended = isKnown ? yield* Effect.provide(restore(call.scene), context) : []
+      const over = Effect.suspend(() => {
+        if (entries.get(beginning.sessionId) === entry) entries.delete(beginning.sessionId)
+        return Scope.close(own, Exit.void)
+      })
+      yield* Effect.forkIn(Effect.ensuring(Effect.provide(life, context), over), scope)
+      for (const turnId of ended) call.offer({ _tag: "Settled", turnId })
+      return entry
+    })
+
+  const beginNew = (start: SessionStart, door: string | undefined) =>
+    Effect.gen(function* () {
+      const sessionId = callSession(start.call_sid)
+      const agent = yield* agentOf(door, start)
+      if (start.resumed) {
+        yield* Effect.logWarning("voice: a call went on that is not known here; it begins anew").pipe(
+          Effect.annotateLogs({ sessionId })
+        )
+      }
+      yield* sessions.create(sessionId, sessionOf(start, agent), CALLER)
+      const startedAt = yield* Clock.currentTimeMillis
+      const voice = yield* voiceOfAgent(agent)
+      const language = start.language ?? voice.language
+      // A call that comes back to a session begun before it is not asked to begin at its first turn.
+      const lastTurn = start.resumed ? (start.last_turn_id ?? -1) : -1
+      yield* room.commit<void, never>((tx) =>
+        Effect.asVoid(
+          VoiceRepo.putCall(tx, {
+            sessionId,
+            callSid: start.call_sid,
+            agent,
+            language: language ?? null,
+            state: "live",
+            lastTurn,
+            startedAt
+          })
+        )
+      )
+      return yield* run(
+        {
+          sessionId,
+          callSid: start.call_sid,
+          agent,
+          direction: start.direction ?? "inbound",
+          voice,
+          language,
+          lastTurn,
+          lastInput: ""
+        },
+        false
+      )
+    })
+
+  /** The call of a `session:start`: the one that goes on, the one a restart left, or a new one. */
+  const find = (start: SessionStart, door: string | undefined) =>
+    Effect.gen(function* () {
+      const sessionId = callSession(start.call_sid)
+      const there = entries.get(sessionId)
+      if (there !== undefined && !there.call.scene.ended) return there
+      const row = yield* repo.call(sessionId)
+      if (row === undefined) return yield* beginNew(start, door)
+      const { agent, callSid, lastTurn } = row
+      const voice = yield* voiceOfAgent(agent)
+      yield* room.commit<void, never>((tx) => Effect.asVoid(VoiceRepo.putCall(tx, { ...row, state: "live" })))
+      return yield* run(
+        {
+          sessionId,
+          callSid,
+          agent,
+          direction: start.direction ?? "inbound",
+          voice,
+          language: row.language ?? undefined,
+          lastTurn,
+          lastInput: ""
+        },
+        true
+      )
+    })
+
+  /** Gives a call its socket; the one it had is closed. */
+  const attach = Effect.fn("Calls.attach")((start: SessionStart, door: string | undefined, socket: CallSocket) =>
+    oneAtATime.withPermits(1)(
+      Effect.map(find(start, door), (entry) => {
+        entry.socket?.close(CLOSE_TAKEN_OVER, "the call goes on over another socket")
+        entry.socket = socket
+        entry.call.offer({ _tag: "Attached", wire: socket, lastTurn: start.resumed ? start.last_turn_id : undefined })
+        return entry.call
+      })
+    )
+  )
+
+  // Calls that a restart cut off have a while to come back; then what they were being answered with ends.
+  const forgotten = Effect.gen(function* () {
+    for (const row of yield* repo.live) {
+      if (entries.has(row.sessionId)) continue
+      const voice = yield* voiceOfAgent(row.agent)
+      const { agent, callSid, lastTurn, sessionId } = row
+      const language = row.language ?? undefined
+      const entry = yield* run(
+        { sessionId, callSid, agent, direction: "inbound", voice, language, lastTurn, lastInput: "" },
+        true
+      )
+      entry.call.scene.timers.set("resume", RESUME_MILLIS)
+    }
+  })
+  yield* forgotten
+
+  return {
+    attach,
+    isFull: () => entries.size >= CALLS_MAX,
+    /** Whether somebody of that name can answer. */
+    knows: (agent: string) => Effect.map(agentNamed(agent), Option.isSome)
+  }
+})
+
+/** The telephone calls of one server, each with a session, and with a fiber for as long as it goes on. */
+export class Calls extends Context.Tag("@harness/server/Calls")<Calls, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.scoped(Calls, make)
+}

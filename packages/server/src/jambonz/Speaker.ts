@@ -1,0 +1,215 @@
+import type { TurnId } from "@harness/protocol"
+import { type Outbound, type ReplyDone, spokenChunk } from "@harness/protocol/jambonz"
+import type { SpokenLine } from "../voice/VoiceRepo.ts"
+
+/** The socket of a call, as the speaker sees it. What is sent on a closed one is dropped. */
+export interface Wire {
+  readonly send: (frame: Outbound) => void
+  /** Asks for a sign that everything sent so far has arrived; `arrived` is called once with it. */
+  readonly ping: (arrived: () => void) => void
+}
+
+/** Text after the first is held this long for more to come. */
+export const JOIN_MILLIS = 20
+
+/** Frames that wait for a call's next socket. */
+const UNSENT_MAX = 256
+
+/** One reply of the call, from its first word to the last. */
+export interface Reply {
+  readonly replyId: string
+  readonly turnId: TurnId
+  /** The turn of the call it answers; without one nobody asked. */
+  readonly turnNumber: number | undefined
+  /** Cuts off whatever is playing. */
+  readonly interrupts: boolean
+  /** Holds barge-in until it has played. */
+  readonly uninterruptible: boolean
+  readonly model: string
+  readonly startedAt: number
+  /** `held`: another has to be said first. `muted`: nobody wants the rest of it. */
+  state: "held" | "open" | "done" | "muted"
+  /** Its turn has ended: nothing more will come. */
+  over: boolean
+  text: string
+  sent: number
+  delivered: number
+  firstChunkAt: number | undefined
+  /** The part of its turn that it was last given text of, and where in the text that part begins. */
+  part: string | undefined
+  partAt: number
+  /** Texts of the turn's answers so far begun, for lines to be put between them. */
+  answers: number
+  readonly lines: Array<SpokenLine>
+  record: ReplyDone["turn_record"]
+}
+
+/** What is said on a call: text in, chunks out, in order, on whatever socket the call has just now. */
+export class Speaker {
+  private wire: Wire | undefined
+  private readonly replies = new Map<string, Reply>()
+  private readonly unsent: Array<Outbound> = []
+  private flushedAt = 0
+  private isLater = false
+
+  private readonly now: () => number
+  private readonly later: (millis: number) => void
+
+  /** `later`: calls `flushAll`, in so many milliseconds. */
+  constructor(now: () => number, later: (millis: number) => void) {
+    this.now = now
+    this.later = later
+  }
+
+  /** The call has a new socket: what may not have arrived is said again on it. */
+  attach(wire: Wire): void {
+    this.wire = wire
+    for (const frame of this.unsent.splice(0)) wire.send(frame)
+    for (const reply of this.replies.values()) {
+      if (reply.state === "muted") continue
+      if (reply.state === "done" && reply.delivered >= reply.text.length) continue
+      reply.sent = reply.delivered
+      this.flushOne(reply)
+      if (reply.state === "done") this.sendDone(reply)
+    }
+  }
+
+  /** Something beside replies. Without a socket it waits for the next one. */
+  send(frame: Outbound): void {
+    if (this.wire !== undefined) this.wire.send(frame)
+    else if (this.unsent.length < UNSENT_MAX) this.unsent.push(frame)
+  }
+
+  detach(wire: Wire): void {
+    if (this.wire === wire) this.wire = undefined
+  }
+
+  get attached(): boolean {
+    return this.wire !== undefined
+  }
+
+  open(reply: Reply): void {
+    this.replies.set(reply.replyId, reply)
+  }
+
+  forget(reply: Reply): void {
+    this.replies.delete(reply.replyId)
+  }
+
+  byId(replyId: string): Reply | undefined {
+    return this.replies.get(replyId)
+  }
+
+  byTurn(turnId: string): Reply | undefined {
+    for (const reply of this.replies.values()) if (reply.turnId === turnId) return reply
+    return undefined
+  }
+
+  /** Those whose text may still grow or play. */
+  get all(): ReadonlyArray<Reply> {
+    return [...this.replies.values()]
+  }
+
+  /** Some more text of a part of the reply's turn. Parts are parted by a space. */
+  grow(reply: Reply, part: string, offset: number, delta: string): void {
+    if (reply.state === "muted" || reply.state === "done") return
+    if (reply.part !== part) {
+      reply.part = part
+      reply.answers++
+      this.space(reply)
+      reply.partAt = reply.text.length
+    }
+    // A part that is told again after a crash tells what is here already.
+    const known = reply.text.length - reply.partAt - offset
+    reply.text += known > 0 ? delta.slice(known) : delta
+    this.flush(reply)
+  }
+
+  /** Words of ours in the reply, beside what its turn says. */
+  line(reply: Reply, text: string): void {
+    if (reply.state === "muted" || reply.state === "done") return
+    this.space(reply)
+    reply.part = undefined
+    reply.lines.push({ text, before: reply.answers })
+    reply.text += `${text} `
+    this.flush(reply)
+  }
+
+  /** A reply that was held is said now. */
+  release(reply: Reply): void {
+    if (reply.state !== "held") return
+    reply.state = "open"
+    if (reply.over) this.end(reply, reply.record)
+    else this.flush(reply)
+  }
+
+  private space(reply: Reply): void {
+    if (reply.text !== "" && !/\s$/.test(reply.text)) reply.text += " "
+  }
+
+  /** The first text goes out at once, later text with what comes within a moment. */
+  private flush(reply: Reply): void {
+    const wait = reply.sent === 0 ? 0 : this.flushedAt + JOIN_MILLIS - this.now()
+    if (wait <= 0) this.flushOne(reply)
+    else if (!this.isLater) {
+      this.isLater = true
+      this.later(wait)
+    }
+  }
+
+  flushAll(): void {
+    this.isLater = false
+    for (const reply of this.replies.values()) this.flushOne(reply)
+  }
+
+  private flushOne(reply: Reply): void {
+    const { wire } = this
+    if (wire === undefined || reply.state === "held" || reply.state === "muted") return
+    const content = reply.text.slice(reply.sent)
+    if (content === "" || (reply.sent === 0 && content.trim() === "")) return
+    const first = reply.sent === 0
+    const at = this.now()
+    reply.firstChunkAt ??= at
+    reply.sent = reply.text.length
+    this.flushedAt = at
+    wire.send({
+      type: "reply:chunk",
+      reply_id: reply.replyId,
+      ...(reply.turnNumber === undefined ? {} : { turn_id: reply.turnNumber }),
+      ...(first && reply.uninterruptible ? { interruptible: false } : {}),
+      ...(first && reply.interrupts ? { interrupt: true } : {}),
+      chunk: spokenChunk({
+        id: reply.replyId,
+        created: Math.floor(at / 1000),
+        model: reply.model,
+        content
+      })
+    })
+    const upTo = reply.sent
+    wire.ping(() => {
+      reply.delivered = Math.max(reply.delivered, upTo)
+    })
+  }
+
+  /** The reply has ended: its last words, then the word that says so. */
+  end(reply: Reply, record: ReplyDone["turn_record"]): void {
+    if (reply.state === "muted" || reply.state === "done") return
+    reply.record = record
+    reply.over = true
+    if (reply.state === "held") return
+    this.flushOne(reply)
+    reply.state = "done"
+    this.sendDone(reply)
+  }
+
+  private sendDone(reply: Reply): void {
+    // Of one that nobody asked for and that says nothing, nobody is told.
+    if (reply.turnNumber === undefined && reply.sent === 0) return
+    this.wire?.send({
+      type: "reply:done",
+      reply_id: reply.replyId,
+      ...(reply.turnNumber === undefined ? {} : { turn_id: reply.turnNumber }),
+      ...(reply.turnNumber === undefined || reply.record === undefined ? {} : { turn_record: reply.record })
+    })
+  }
+}

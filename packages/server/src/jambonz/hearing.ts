@@ -1,0 +1,112 @@
+import type { ReplyDropped, ReplySpoken, TurnCancel, UserInterruption } from "@harness/protocol/jambonz"
+import { Effect } from "effect"
+import { CommitRoom, type Tx } from "../log/Commit.ts"
+import { Bell } from "../turns/Bell.ts"
+import { markCancelled } from "../turns/settle.ts"
+import { Turns } from "../turns/Turns.ts"
+import { TurnsRepo } from "../turns/TurnsRepo.ts"
+import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
+import { keepHeard } from "./heard.ts"
+import type { Reply } from "./Speaker.ts"
+import { CALLER, overlooked, type Scene } from "./scene.ts"
+import { sayNext } from "./turns.ts"
+
+/** A runner has this long to put down what it has. */
+const SETTLES_WITHIN = "3 seconds"
+
+/** What is said of a reply, as it becomes known; undefined leaves it as it is. */
+type Verdict = (row: ReplyRow) => Pick<ReplyRow, "heard" | "spoken"> | undefined
+
+/** The lines said so far belong to the reply. */
+const known = (row: ReplyRow, reply: Reply | undefined): ReplyRow =>
+  reply === undefined ? row : { ...row, lines: reply.lines, delivered: Math.max(row.delivered, reply.delivered) }
+
+const settleHistory = (tx: Tx, row: ReplyRow) =>
+  Effect.gen(function* () {
+    yield* keepHeard(tx, row)
+    yield* VoiceRepo.putReply(tx, row)
+  })
+
+/**
+ * Takes down how much of a reply was heard, ends the turn that still makes it, and makes the history say so. When this is
+ * done, it is committed: the next frame finds it so.
+ */
+const hear = (scene: Scene, replyId: string, verdict: Verdict, options: { readonly cancel: boolean }) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    const bell = yield* Bell
+    const turns = yield* Turns
+    const { sessionId } = scene
+    const reply = scene.speaker.byId(replyId)
+    const first = yield* room.commit<ReplyRow | undefined, never>((tx) =>
+      Effect.gen(function* () {
+        const found = yield* VoiceRepo.findReply(tx, sessionId, replyId)
+        if (found === undefined) return undefined
+        const said = verdict(found)
+        const row = said === undefined ? known(found, reply) : { ...known(found, reply), ...said }
+        const turn = yield* TurnsRepo.find(tx, sessionId, row.turnId)
+        const stopping =
+          options.cancel && turn !== undefined && turn.settledAt === null
+            ? yield* markCancelled(tx, bell, turn, { stopReason: "interrupted", detach: true }, CALLER)
+            : false
+        if (said === undefined && !stopping) return undefined
+        // A runner that is about to put down what it has would come after this.
+        if (stopping) yield* VoiceRepo.putReply(tx, row)
+        else yield* settleHistory(tx, row)
+        return stopping ? row : undefined
+      })
+    )
+    if (first === undefined) return
+    yield* Effect.ignore(Effect.timeout(turns.awaitTerminal(sessionId, first.turnId), SETTLES_WITHIN))
+    yield* room.commit<void, never>((tx) =>
+      Effect.gen(function* () {
+        const row = yield* VoiceRepo.findReply(tx, sessionId, replyId)
+        if (row !== undefined) yield* settleHistory(tx, row)
+      })
+    )
+  })
+
+/** The reply is no longer being said. */
+const leave = (scene: Scene, replyId: string): void => {
+  const reply = scene.speaker.byId(replyId)
+  if (reply !== undefined && reply.over) scene.speaker.forget(reply)
+  if (scene.unprompted?.replyId !== replyId) return
+  scene.unprompted = undefined
+  sayNext(scene)
+}
+
+const wholly: Verdict = (row) => (row.heard === "all" ? undefined : { heard: "all", spoken: null })
+const not: Verdict = (row) => (row.heard === null ? { heard: "none", spoken: null } : undefined)
+
+/** `reply_spoken`: all of it was heard. */
+export const spoken = (scene: Scene, { reply_id }: ReplySpoken) =>
+  Effect.zipRight(
+    hear(scene, reply_id, wholly, { cancel: false }),
+    Effect.sync(() => leave(scene, reply_id))
+  )
+
+/** `user_interruption`: what was heard of it, word for word. The turn that still makes it ends. */
+export const interrupted = (scene: Scene, event: UserInterruption) =>
+  Effect.gen(function* () {
+    const { reply_id, spoken, unspoken } = event
+    const part: Verdict = () => (spoken.trim() === "" ? { heard: "none", spoken: null } : { heard: "part", spoken })
+    scene.unheard = unspoken
+    yield* hear(scene, reply_id, part, { cancel: true })
+    leave(scene, reply_id)
+  })
+
+/** `reply_dropped`: nobody heard a word of it. */
+export const dropped = (scene: Scene, { reply_id }: ReplyDropped) =>
+  Effect.zipRight(
+    hear(scene, reply_id, () => ({ heard: "none", spoken: null }), { cancel: false }),
+    Effect.sync(() => leave(scene, reply_id))
+  )
+
+/** `turn:cancel`: nothing more of that turn is wanted. Until an event says otherwise, nothing of it was heard. */
+export const cancelTurn = (scene: Scene, { turn_id }: TurnCancel) =>
+  Effect.gen(function* () {
+    const reply = scene.speaker.all.find(({ turnNumber }) => turnNumber === turn_id)
+    if (reply === undefined) return yield* overlooked(scene, "a turn:cancel of a turn that is not there")
+    scene.timers.clear("filler")
+    yield* hear(scene, reply.replyId, not, { cancel: true })
+  })

@@ -1,0 +1,165 @@
+import { TurnId } from "@harness/protocol"
+import type { ToolResult } from "@harness/protocol/jambonz"
+import { Effect } from "effect"
+import { Resolutions } from "../asks/Resolutions.ts"
+import { CommitRoom } from "../log/Commit.ts"
+import { PendingRepo } from "../turns/PendingRepo.ts"
+import { Submissions } from "../turns/Submissions.ts"
+import { Turns } from "../turns/Turns.ts"
+import { type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
+import { toolVoice } from "../voice/voiceOf.ts"
+import { CALLER, mintId, type Outcome, overlooked, type Scene } from "./scene.ts"
+
+/** What the tools of the call's application are called in policies and in the log. */
+export const TOOL_PREFIX = "jambonz."
+
+const isAsked = (scene: Scene, callId: string): boolean =>
+  [...scene.requests.values()].some((request) => request.callId === callId)
+
+/** The same tool with the same arguments, asked for before and not answered yet. */
+const sameAsked = (scene: Scene, name: string, args: string): RequestRow | undefined =>
+  [...scene.requests.values()].find(
+    (request) => request.state === "detached" && request.name === name && request.arguments === args
+  )
+
+const keep = (scene: Scene, row: RequestRow) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    scene.requests.set(row.requestId, row)
+    yield* room.commit<void, never>((tx) => Effect.asVoid(VoiceRepo.putRequest(tx, row)))
+  })
+
+/** Asks the other side for whatever the turn's calls wait for and was not asked yet. */
+export const askFor = (scene: Scene, turnId: TurnId) =>
+  Effect.gen(function* () {
+    const pendings = yield* PendingRepo
+    const turns = yield* Turns
+    const snapshot = yield* Effect.option(turns.get(scene.sessionId, turnId))
+    const names = new Map(
+      (snapshot._tag === "Some" ? snapshot.value.parts : []).flatMap((part) =>
+        part.type === "tool" ? [[part.callId, part.name] as const] : []
+      )
+    )
+    for (const pending of yield* pendings.ofTurn(scene.sessionId, turnId)) {
+      if (pending.kind !== "external" || pending.state !== "open" || isAsked(scene, pending.callId)) continue
+      const name = names.get(pending.callId)
+      if (name === undefined || !name.startsWith(TOOL_PREFIX)) continue
+      const args = JSON.stringify(pending.arguments)
+      const before = sameAsked(scene, name, args)
+      const row: RequestRow = {
+        sessionId: scene.sessionId,
+        requestId: before?.requestId ?? (yield* mintId),
+        kind: "tool",
+        turnId,
+        callId: pending.callId,
+        name,
+        arguments: args,
+        state: "open"
+      }
+      yield* keep(scene, row)
+      scene.timers.set(`request:${row.requestId}`, toolVoice(scene.voice, name.slice(TOOL_PREFIX.length)).timeoutMillis)
+      if (before !== undefined) continue
+      scene.speaker.send({
+        type: "tool:call",
+        call_id: row.requestId,
+        turn_id: scene.speaker.byTurn(turnId)?.turnNumber ?? Math.max(0, scene.lastTurn),
+        name: name.slice(TOOL_PREFIX.length),
+        args: pending.arguments
+      })
+    }
+  })
+
+/** A turn was cut while the other side was at work for it: what comes is told later. */
+export const detach = (scene: Scene, turnId: TurnId) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    const open = [...scene.requests.values()].filter((row) => row.turnId === turnId && row.state === "open")
+    for (const row of open) scene.requests.set(row.requestId, { ...row, state: "detached" })
+    if (open.length === 0) return
+    yield* room.commit<void, never>((tx) =>
+      Effect.forEach(open, ({ requestId }) => VoiceRepo.setRequest(tx, scene.sessionId, requestId, "detached"), {
+        discard: true
+      })
+    )
+  })
+
+const drop = (scene: Scene, row: RequestRow) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    scene.requests.delete(row.requestId)
+    scene.timers.clear(`request:${row.requestId}`)
+    yield* room.commit<void, never>((tx) =>
+      Effect.asVoid(VoiceRepo.setRequest(tx, scene.sessionId, row.requestId, "done"))
+    )
+  })
+
+/** Gives a request's call its result, or tells a call that went on without its turn. The first outcome stands. */
+export const settleRequest = (scene: Scene, row: RequestRow, outcome: Outcome) =>
+  Effect.gen(function* () {
+    const resolutions = yield* Resolutions
+    const submissions = yield* Submissions
+    const { content, isError } = outcome
+    if (row.state !== "open" && scene.callerSpeaks) {
+      scene.late.push([row, outcome])
+      return
+    }
+    if (row.state === "open") {
+      yield* resolutions
+        .resolve(
+          scene.sessionId,
+          row.turnId,
+          row.callId,
+          {
+            content,
+            isError,
+            ...(outcome.code === undefined ? {} : { details: { code: outcome.code } })
+          },
+          CALLER
+        )
+        .pipe(Effect.ignore)
+      return yield* drop(scene, row)
+    }
+    const name = row.name.slice(TOOL_PREFIX.length)
+    const text = `${name}, which was still running when the caller spoke, has ${isError ? "failed" : "come to this"}:\n${content}`
+    yield* submissions
+      .submit(
+        scene.sessionId,
+        TurnId.make(`late-${row.requestId}`),
+        {
+          role: "custom",
+          content: text,
+          custom: { type: "voice.late_result", details: { callId: row.callId } },
+          whenBusy: "steer"
+        },
+        CALLER
+      )
+      .pipe(Effect.ignoreLogged)
+    yield* drop(scene, row)
+  })
+
+/** What came while the caller spoke is told now. */
+export const tellLate = (scene: Scene) =>
+  Effect.forEach(scene.late.splice(0), ([row, outcome]) => settleRequest(scene, row, outcome), { discard: true })
+
+/** `tool:result`. */
+export const toolResult = (scene: Scene, { call_id, error, result }: ToolResult) =>
+  Effect.gen(function* () {
+    const row = scene.requests.get(call_id)
+    if (row?.kind !== "tool") return yield* overlooked(scene, "a tool:result nobody waits for")
+    yield* settleRequest(scene, row, {
+      content: error ?? (typeof result === "string" ? result : JSON.stringify(result ?? null)),
+      isError: error !== undefined
+    })
+  })
+
+/** The time of a request is over. */
+export const requestOverdue = (scene: Scene, requestId: string) =>
+  Effect.gen(function* () {
+    const row = scene.requests.get(requestId)
+    if (row === undefined) return
+    yield* settleRequest(scene, row, {
+      content: "No result came in time.",
+      isError: true,
+      code: "tool.pending_timeout"
+    })
+  })

@@ -1,0 +1,100 @@
+import type { Actor, SessionId, TurnId } from "@harness/protocol"
+import type { CallSid, Inbound } from "@harness/protocol/jambonz"
+import { Clock, Effect } from "effect"
+import type { Resolutions } from "../asks/Resolutions.ts"
+import type { CommitRoom } from "../log/Commit.ts"
+import { mint } from "../storage/mint.ts"
+import type { Bell } from "../turns/Bell.ts"
+import type { PendingRepo } from "../turns/PendingRepo.ts"
+import type { Submissions } from "../turns/Submissions.ts"
+import type { Turns } from "../turns/Turns.ts"
+import type { RequestRow } from "../voice/VoiceRepo.ts"
+import type { Voice } from "../voice/voiceOf.ts"
+import type { Reply, Speaker, Wire } from "./Speaker.ts"
+
+/** Who the log says did what the call asked for. */
+export const CALLER: Actor = { actorId: "jambonz" }
+
+/** What a call's one fiber is told, in order. */
+export type Input =
+  | { readonly _tag: "Frame"; readonly frame: Inbound }
+  /** A turn of the session began that no turn of the call asked for. */
+  | { readonly _tag: "Started"; readonly reply: Reply }
+  /** A call of the turn waits for something outside. */
+  | { readonly _tag: "Waits"; readonly turnId: TurnId }
+  | { readonly _tag: "Settled"; readonly turnId: TurnId }
+  | { readonly _tag: "Timer"; readonly name: TimerName }
+  | { readonly _tag: "Attached"; readonly wire: Wire; readonly lastTurn: number | undefined }
+  | { readonly _tag: "Gone"; readonly wire: Wire }
+
+/** What a call waits for. A second wait of a name takes the place of the first. */
+export type TimerName = "filler" | "flush" | "resume" | `request:${string}`
+
+/** What comes of asking the other side. */
+export interface Outcome {
+  readonly content: string
+  readonly isError: boolean
+  readonly code?: string
+}
+
+/** One call: what its fiber knows, and nobody else changes. */
+export interface Scene {
+  readonly sessionId: SessionId
+  readonly callSid: CallSid
+  readonly agent: string
+  readonly direction: string
+  readonly voice: Voice
+  readonly speaker: Speaker
+  readonly timers: {
+    readonly set: (name: TimerName, millis: number) => void
+    readonly clear: (name: TimerName) => void
+  }
+  language: string | undefined
+  /** The newest turn the other side started, what it asked, and what answers it. */
+  lastTurn: number
+  lastInput: string
+  reply: Reply | undefined
+  callerSpeaks: boolean
+  /** What the caller did not hear of the reply that was cut off last. */
+  unheard: string
+  /** The reply nobody asked for that is being said; more of them wait. */
+  unprompted: Reply | undefined
+  readonly waiting: Array<Reply>
+  /** What was asked of the other side and not answered, by its id there. */
+  readonly requests: Map<string, RequestRow>
+  /** Results of calls that went on without their turn, come while the caller spoke. */
+  readonly late: Array<readonly [RequestRow, Outcome]>
+  fillers: number
+  ended: boolean
+}
+
+/** What a call does about something, with what its server has. */
+export type Work = Effect.Effect<void, never, Bell | CommitRoom | PendingRepo | Resolutions | Submissions | Turns>
+
+/** A name for something on the call: never given twice, also after a restart. */
+export const mintId: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, mint)
+
+/** A reply that has not said anything. */
+export const newReply = (
+  of: Pick<Reply, "replyId" | "turnId" | "turnNumber" | "model" | "startedAt"> &
+    Partial<Pick<Reply, "interrupts" | "uninterruptible" | "state">>
+): Reply => ({
+  interrupts: false,
+  uninterruptible: false,
+  state: "open",
+  over: false,
+  text: "",
+  sent: 0,
+  delivered: 0,
+  firstChunkAt: undefined,
+  part: undefined,
+  partAt: 0,
+  answers: 0,
+  lines: [],
+  record: undefined,
+  ...of
+})
+
+/** Something came that the protocol does not have. The call goes on. */
+export const overlooked = (scene: Pick<Scene, "sessionId">, what: string) =>
+  Effect.logWarning(`voice: ${what}`).pipe(Effect.annotateLogs({ sessionId: scene.sessionId }))

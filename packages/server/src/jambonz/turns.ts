@@ -1,0 +1,227 @@
+import type { SubmitPromptRequestValue, TurnId } from "@harness/protocol"
+import { callTurn, type TurnInput, type TurnStart } from "@harness/protocol/jambonz"
+import { Clock, Effect } from "effect"
+import { CommitRoom } from "../log/Commit.ts"
+import { Submissions } from "../turns/Submissions.ts"
+import { Turns } from "../turns/Turns.ts"
+import { lineOf } from "../voice/lines.ts"
+import { turnRecordOf } from "../voice/turnRecord.ts"
+import { VoiceRepo } from "../voice/VoiceRepo.ts"
+import type { Reply } from "./Speaker.ts"
+import { CALLER, mintId, newReply, overlooked, type Scene } from "./scene.ts"
+
+/** What a turn of the call asks of the session: a prompt and, where no model is needed, the words that answer it. */
+interface Asked {
+  readonly prompt: SubmitPromptRequestValue
+  readonly line?: string
+  readonly uninterruptible?: boolean
+}
+
+const told = (type: string, content: string, details = {}): SubmitPromptRequestValue => ({
+  role: "custom",
+  content,
+  custom: { type, details }
+})
+
+/** What to do with an input. Empty words are none. */
+const asked = (scene: Scene, input: TurnInput): Asked => {
+  const { direction } = scene
+  const { lines, uninterruptible } = scene.voice
+  if (input.type === "greeting") {
+    const where = direction === "outbound" ? "You called them." : "They called you."
+    if (lines.greeting === undefined) {
+      return { prompt: told("voice.greeting", `The call is connected. ${where} Greet the caller.`, { direction }) }
+    }
+    return {
+      prompt: told("voice.greeting", `The call is connected. ${where}`, { direction }),
+      line: lineOf(lines.greeting, scene.language),
+      uninterruptible: uninterruptible.has("greeting")
+    }
+  }
+  if (input.type === "speech" && input.text.trim() !== "") {
+    const { confidence, language, text } = input
+    const details = {
+      ...(language === undefined ? {} : { language }),
+      ...(confidence === undefined ? {} : { confidence })
+    }
+    return { prompt: { content: text, custom: { type: "voice.speech", details } } }
+  }
+  const rest = scene.unheard.trim()
+  return {
+    prompt: told("voice.no_input", "The caller interrupted, and then said nothing."),
+    line: rest === "" ? lineOf(lines.reprompt, scene.language) : rest,
+    uninterruptible: rest === "" && uninterruptible.has("reprompt")
+  }
+}
+
+/** Answers a turn of the call. The reply's row stands before its turn does: after a crash it has the same id. */
+const answer = (scene: Scene, turnNumber: number, input: string, what: Asked) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    const submissions = yield* Submissions
+    const turnId = callTurn(scene.callSid, turnNumber)
+    const replyId = yield* mintId
+    const reply = newReply({
+      replyId,
+      turnId,
+      turnNumber,
+      model: scene.agent,
+      startedAt: yield* Clock.currentTimeMillis,
+      uninterruptible: what.uninterruptible === true
+    })
+    scene.lastTurn = turnNumber
+    scene.lastInput = input
+    scene.reply = reply
+    scene.unheard = ""
+    scene.fillers = 0
+    scene.speaker.open(reply)
+    scene.timers.set("filler", scene.voice.fillerAfterMillis)
+    const { sessionId } = scene
+    const row = {
+      sessionId,
+      replyId,
+      turnId,
+      turnNumber,
+      input,
+      state: "open" as const,
+      heard: null,
+      spoken: null,
+      lines: [],
+      delivered: 0
+    }
+    const noted = room.commit<void, never>((tx) =>
+      Effect.zipRight(VoiceRepo.putReply(tx, row), VoiceRepo.setLastTurn(tx, sessionId, turnNumber))
+    )
+    const submitted = submissions.submit(sessionId, turnId, { ...what.prompt, whenBusy: "interrupt" }, CALLER, {
+      detach: true,
+      ...(what.line === undefined ? {} : { line: what.line })
+    })
+    yield* Effect.all([noted, submitted], { concurrency: 2 }).pipe(
+      Effect.catchAll((error) =>
+        Effect.zipRight(
+          Effect.logError("a turn of a call could not be taken in", error),
+          Effect.sync(() => {
+            apologise(scene, reply)
+            scene.speaker.end(reply, undefined)
+          })
+        )
+      )
+    )
+  })
+
+const apologise = (scene: Scene, reply: Reply): void =>
+  scene.speaker.line(reply, lineOf(scene.voice.lines.apology, scene.language))
+
+/** The caller has spoken, or the call has begun: `turn:start`. The same again is nothing, an older one is overlooked. */
+export const startTurn = (scene: Scene, { input, turn_id }: TurnStart) =>
+  Effect.gen(function* () {
+    const words = JSON.stringify(input)
+    if (turn_id === scene.lastTurn && words === scene.lastInput) return
+    if (turn_id <= scene.lastTurn) return yield* overlooked(scene, "a turn:start of a turn that was started before")
+    scene.callerSpeaks = false
+    if (scene.reply !== undefined && scene.reply.state === "open") scene.reply.state = "muted"
+    if (input.type === "speech" && input.language !== undefined) scene.language = input.language
+    yield* answer(scene, turn_id, words, asked(scene, input))
+  })
+
+/** A turn whose words were lost on their way is answered by asking for them again. */
+export const askAgain = (scene: Scene, turnNumber: number) =>
+  answer(scene, turnNumber, "", {
+    prompt: told("voice.lost", "The caller said something that was lost."),
+    line: lineOf(scene.voice.lines.repeat, scene.language),
+    uninterruptible: scene.voice.uninterruptible.has("repeat")
+  })
+
+/** A turn began that the caller did not ask for: what it says is said when nothing else of its kind is. */
+export const unprompted = (scene: Scene, reply: Reply) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    const { sessionId } = scene
+    const { replyId, turnId } = reply
+    yield* room.commit<void, never>((tx) =>
+      VoiceRepo.putReply(tx, {
+        sessionId,
+        replyId,
+        turnId,
+        turnNumber: null,
+        input: null,
+        state: "open",
+        heard: null,
+        spoken: null,
+        lines: [],
+        delivered: 0
+      })
+    )
+    scene.waiting.push(reply)
+    sayNext(scene)
+  })
+
+/** One reply that nobody asked for at a time. */
+export const sayNext = (scene: Scene): void => {
+  while (scene.unprompted === undefined) {
+    const next = scene.waiting.shift()
+    if (next === undefined) return
+    if (next.state !== "held") continue
+    // One that ended without a word is never said.
+    if (next.over && next.text.trim() === "") {
+      next.state = "muted"
+      continue
+    }
+    scene.unprompted = next
+    scene.speaker.release(next)
+  }
+}
+
+/** A turn has ended: its reply ends, with an apology where it failed, and with the record of how it went. */
+export const endTurn = (scene: Scene, turnId: TurnId) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    const turns = yield* Turns
+    const reply = scene.speaker.byTurn(turnId)
+    if (reply === undefined || reply.over) return
+    const snapshot = yield* Effect.option(turns.get(scene.sessionId, turnId))
+    if (snapshot._tag === "None") return
+    if (scene.reply === reply) scene.timers.clear("filler")
+    if (snapshot.value.state === "failed") apologise(scene, reply)
+    scene.speaker.end(
+      reply,
+      reply.turnNumber === undefined
+        ? undefined
+        : turnRecordOf(snapshot.value, {
+            startedAt: reply.startedAt,
+            ...(reply.firstChunkAt === undefined ? {} : { firstChunkAt: reply.firstChunkAt })
+          })
+    )
+    reply.over = true
+    if (reply.turnNumber === undefined && reply.text.trim() === "" && scene.unprompted === reply) {
+      scene.unprompted = undefined
+      sayNext(scene)
+    }
+    yield* room.commit<void, never>((tx) =>
+      Effect.gen(function* () {
+        const row = yield* VoiceRepo.findReply(tx, scene.sessionId, reply.replyId)
+        if (row === undefined) return
+        yield* VoiceRepo.putReply(tx, { ...row, state: "done", lines: reply.lines, delivered: reply.delivered })
+      })
+    )
+  })
+
+/** Nothing was said for a while: a filler, and more of them as long as calls go on. */
+export const fill = (scene: Scene) =>
+  Effect.gen(function* () {
+    const turns = yield* Turns
+    const { reply, voice } = scene
+    const filler = voice.filler[scene.fillers % Math.max(1, voice.filler.length)]
+    if (reply === undefined || reply.over || reply.state !== "open" || filler === undefined) return
+    scene.timers.set("filler", voice.fillerEveryMillis)
+    const waitsForWords = reply.text.trim() === ""
+    if (!waitsForWords) {
+      const snapshot = yield* Effect.option(turns.get(scene.sessionId, reply.turnId))
+      const calls =
+        snapshot._tag === "Some" &&
+        snapshot.value.parts.some((part) => part.type === "tool" && part.result === undefined)
+      if (!calls) return
+    }
+    scene.fillers++
+    scene.speaker.line(reply, lineOf(filler, scene.language))
+  })

@@ -1,0 +1,37 @@
+import { join } from "node:path"
+import { Effect, Option, Predicate } from "effect"
+import { Agents } from "../agents/Agents.ts"
+import { Home } from "../storage/Home.ts"
+import type { Held } from "../turns/Progress.ts"
+import type { TurnRow } from "../turns/TurnsRepo.ts"
+import { promptOf } from "../turns/TurnsRepo.ts"
+import { VoiceRepo } from "../voice/VoiceRepo.ts"
+import { type Voice, voiceOf } from "../voice/voiceOf.ts"
+
+/** How a turn of a call sounds. */
+export interface Sound {
+  readonly voice: Voice
+  readonly language: string | undefined
+}
+
+/** The language the caller spoke, as the turn's prompt tells it. */
+const spokenIn = (turn: TurnRow): string | undefined => {
+  const details = promptOf(turn).custom?.details
+  const language: unknown = Predicate.hasProperty(details, "language") ? details.language : undefined
+  return typeof language === "string" ? language : undefined
+}
+
+/** Whether a turn is spoken, and how; undefined where its session is no call that goes on. */
+export const soundOf = (held: Held) =>
+  Effect.gen(function* () {
+    const { session, turn } = held
+    const repo = yield* VoiceRepo
+    const call = yield* repo.call(session.sessionId)
+    if (call === undefined) return undefined
+    const agents = yield* Agents
+    const home = yield* Home
+    const agent = yield* agents.find(join(home.root, session.workdir), turn.agent)
+    const voice = voiceOf(Option.getOrUndefined(agent)?.voice)
+    const sound: Sound = { voice, language: spokenIn(turn) ?? call.language ?? undefined }
+    return sound
+  })
