@@ -15,6 +15,7 @@ description: Answers the telephone.
 tools: []
 voice:
   greeting: Thanks for calling Acme.
+  filler: []
 ---
 You answer calls for Acme.
 `
