@@ -4,6 +4,7 @@ import { Effect, FiberMap, Queue } from "effect"
 import { isTerminalRow, type LogRow } from "../log/fact.ts"
 import { type Delta, Hub } from "../log/Hub.ts"
 import { mint } from "../storage/mint.ts"
+import { ask, askingOf } from "./asks.ts"
 import { cancelTurn, dropped, interrupted, spoken } from "./hearing.ts"
 import { ended, giveUp, gone, goOn } from "./life.ts"
 import { askFor, requestOverdue, toolResult } from "./requests.ts"
@@ -75,6 +76,8 @@ const handle = (scene: Scene, input: Input): Work => {
       return onFrame(scene, input.frame)
     case "Started":
       return unprompted(scene, input.reply)
+    case "Asked":
+      return ask(scene, input.asking)
     case "Waits":
       return askFor(scene, input.turnId)
     case "Settled":
@@ -148,6 +151,7 @@ export const beginCall = (beginning: Beginning) =>
       waiting: [],
       requests: new Map(),
       late: [],
+      asking: undefined,
       fillers: 0,
       ended: false
     }
@@ -172,7 +176,9 @@ export const beginCall = (beginning: Beginning) =>
       if (row.turnId === null) return
       const turnId = TurnId.make(row.turnId)
       if (row.type === "turn.started") start(turnId, false)
-      else if (isTerminalRow(row)) offer({ _tag: "Settled", turnId })
+      else if (row.type === "turn.question.asked" || row.type === "turn.approval.requested") {
+        offer({ _tag: "Asked", asking: askingOf(row) })
+      } else if (isTerminalRow(row)) offer({ _tag: "Settled", turnId })
       else if (row.type === "turn.snapshot" && row.body.includes('"state":"waiting"')) offer({ _tag: "Waits", turnId })
     }
     const onDelta = (delta: Delta) => {

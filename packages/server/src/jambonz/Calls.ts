@@ -3,6 +3,8 @@ import { type CallTool, CLOSE_TAKEN_OVER, callSession, type SessionStart } from 
 import { Clock, Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
 import { Agents } from "../agents/Agents.ts"
+import type { Permissions } from "../asks/Permissions.ts"
+import type { Questions } from "../asks/Questions.ts"
 import type { Resolutions } from "../asks/Resolutions.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import type { Hub } from "../log/Hub.ts"
@@ -58,7 +60,17 @@ const sessionOf = (start: SessionStart, agent: string): CreateSessionRequestValu
   externalTools: start.tools.map(externalOf)
 })
 
-type Needs = Bell | CommitRoom | Hub | PendingRepo | Resolutions | Submissions | Turns | VoiceRepo
+type Needs =
+  | Bell
+  | CommitRoom
+  | Hub
+  | PendingRepo
+  | Permissions
+  | Questions
+  | Resolutions
+  | Submissions
+  | Turns
+  | VoiceRepo
 
 const make = Effect.gen(function* () {
   const home = yield* Home

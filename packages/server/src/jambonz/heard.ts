@@ -87,7 +87,8 @@ export const wordsOf = (
 export const keepHeard = (tx: Tx, reply: ReplyRow) =>
   Effect.gen(function* () {
     const { sessionId, turnId } = reply
-    const said = yield* HistoryRepo.saidBy(tx, sessionId, turnId)
+    const all = yield* HistoryRepo.saidBy(tx, sessionId, turnId)
+    const said = all.slice(reply.firstEntry, reply.endEntry ?? all.length)
     const { entries, loose } = wordsOf(said, reply)
     const tell = (entry: { readonly entryId: string; readonly content: ReadonlyArray<Part>; readonly cut: boolean }) =>
       Effect.gen(function* () {

@@ -7,6 +7,7 @@ import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { keepHeard } from "./heard.ts"
+import { detach } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
 import { CALLER, overlooked, type Scene } from "./scene.ts"
 import { sayNext } from "./turns.ts"
@@ -45,8 +46,10 @@ const hear = (scene: Scene, replyId: string, verdict: Verdict, options: { readon
         const said = verdict(found)
         const row = said === undefined ? known(found, reply) : { ...known(found, reply), ...said }
         const turn = yield* TurnsRepo.find(tx, sessionId, row.turnId)
+        // A caller may cut a question off to answer it.
+        const cancel = options.cancel && scene.asking === undefined
         const stopping =
-          options.cancel && turn !== undefined && turn.settledAt === null
+          cancel && turn !== undefined && turn.settledAt === null
             ? yield* markCancelled(tx, bell, turn, { stopReason: "interrupted", detach: true }, CALLER)
             : false
         if (said === undefined && !stopping) return undefined
@@ -57,6 +60,7 @@ const hear = (scene: Scene, replyId: string, verdict: Verdict, options: { readon
       })
     )
     if (first === undefined) return
+    yield* detach(scene, first.turnId)
     yield* Effect.ignore(Effect.timeout(turns.awaitTerminal(sessionId, first.turnId), SETTLES_WITHIN))
     yield* room.commit<void, never>((tx) =>
       Effect.gen(function* () {

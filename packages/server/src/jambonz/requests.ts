@@ -73,7 +73,9 @@ export const askFor = (scene: Scene, turnId: TurnId) =>
 export const detach = (scene: Scene, turnId: TurnId) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
-    const open = [...scene.requests.values()].filter((row) => row.turnId === turnId && row.state === "open")
+    const open = [...scene.requests.values()].filter(
+      (row) => row.kind === "tool" && row.turnId === turnId && row.state === "open"
+    )
     for (const row of open) scene.requests.set(row.requestId, { ...row, state: "detached" })
     if (open.length === 0) return
     yield* room.commit<void, never>((tx) =>

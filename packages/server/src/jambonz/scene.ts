@@ -1,6 +1,8 @@
-import type { Actor, SessionId, TurnId } from "@harness/protocol"
+import type { Actor, PermissionRequest, Question, SessionId, TurnId } from "@harness/protocol"
 import type { CallSid, Inbound } from "@harness/protocol/jambonz"
 import { Clock, Effect } from "effect"
+import type { Permissions } from "../asks/Permissions.ts"
+import type { Questions } from "../asks/Questions.ts"
 import type { Resolutions } from "../asks/Resolutions.ts"
 import type { CommitRoom } from "../log/Commit.ts"
 import { mint } from "../storage/mint.ts"
@@ -20,6 +22,8 @@ export type Input =
   | { readonly _tag: "Frame"; readonly frame: Inbound }
   /** A turn of the session began that no turn of the call asked for. */
   | { readonly _tag: "Started"; readonly reply: Reply }
+  /** A turn asks somebody something. */
+  | { readonly _tag: "Asked"; readonly asking: Asking }
   /** A call of the turn waits for something outside. */
   | { readonly _tag: "Waits"; readonly turnId: TurnId }
   | { readonly _tag: "Settled"; readonly turnId: TurnId }
@@ -29,6 +33,11 @@ export type Input =
 
 /** What a call waits for. A second wait of a name takes the place of the first. */
 export type TimerName = "filler" | "flush" | "resume" | `request:${string}`
+
+/** A question or a permission that the caller was asked aloud. */
+export type Asking =
+  | { readonly _tag: "Question"; readonly question: Question }
+  | { readonly _tag: "Permission"; readonly request: PermissionRequest }
 
 /** What comes of asking the other side. */
 export interface Outcome {
@@ -64,12 +73,18 @@ export interface Scene {
   readonly requests: Map<string, RequestRow>
   /** Results of calls that went on without their turn, come while the caller spoke. */
   readonly late: Array<readonly [RequestRow, Outcome]>
+  /** What the turn wants to know from the caller before it goes on. */
+  asking: Asking | undefined
   fillers: number
   ended: boolean
 }
 
 /** What a call does about something, with what its server has. */
-export type Work = Effect.Effect<void, never, Bell | CommitRoom | PendingRepo | Resolutions | Submissions | Turns>
+export type Work = Effect.Effect<
+  void,
+  never,
+  Bell | CommitRoom | PendingRepo | Permissions | Questions | Resolutions | Submissions | Turns
+>
 
 /** A name for something on the call: never given twice, also after a restart. */
 export const mintId: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, mint)

@@ -7,6 +7,9 @@ import { Turns } from "../turns/Turns.ts"
 import { lineOf } from "../voice/lines.ts"
 import { turnRecordOf } from "../voice/turnRecord.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
+import { answerAsked, spokenPrompt } from "./asks.ts"
+import { beginReply, rowOf } from "./replies.ts"
+import { detach, tellLate } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
 import { CALLER, mintId, newReply, overlooked, type Scene } from "./scene.ts"
 
@@ -39,12 +42,7 @@ const asked = (scene: Scene, input: TurnInput): Asked => {
     }
   }
   if (input.type === "speech" && input.text.trim() !== "") {
-    const { confidence, language, text } = input
-    const details = {
-      ...(language === undefined ? {} : { language }),
-      ...(confidence === undefined ? {} : { confidence })
-    }
-    return { prompt: { content: text, custom: { type: "voice.speech", details } } }
+    return { prompt: spokenPrompt(input) }
   }
   const rest = scene.unheard.trim()
   return {
@@ -69,26 +67,9 @@ const answer = (scene: Scene, turnNumber: number, input: string, what: Asked) =>
       startedAt: yield* Clock.currentTimeMillis,
       uninterruptible: what.uninterruptible === true
     })
-    scene.lastTurn = turnNumber
-    scene.lastInput = input
-    scene.reply = reply
-    scene.unheard = ""
-    scene.fillers = 0
-    scene.speaker.open(reply)
-    scene.timers.set("filler", scene.voice.fillerAfterMillis)
+    beginReply(scene, reply, input)
     const { sessionId } = scene
-    const row = {
-      sessionId,
-      replyId,
-      turnId,
-      turnNumber,
-      input,
-      state: "open" as const,
-      heard: null,
-      spoken: null,
-      lines: [],
-      delivered: 0
-    }
+    const row = rowOf(scene, reply, { input })
     const noted = room.commit<void, never>((tx) =>
       Effect.zipRight(VoiceRepo.putReply(tx, row), VoiceRepo.setLastTurn(tx, sessionId, turnNumber))
     )
@@ -119,9 +100,17 @@ export const startTurn = (scene: Scene, { input, turn_id }: TurnStart) =>
     if (turn_id === scene.lastTurn && words === scene.lastInput) return
     if (turn_id <= scene.lastTurn) return yield* overlooked(scene, "a turn:start of a turn that was started before")
     scene.callerSpeaks = false
-    if (scene.reply !== undefined && scene.reply.state === "open") scene.reply.state = "muted"
     if (input.type === "speech" && input.language !== undefined) scene.language = input.language
-    yield* answer(scene, turn_id, words, asked(scene, input))
+    const before = scene.reply
+    if (scene.asking !== undefined && input.type === "speech" && input.text.trim() !== "") {
+      yield* answerAsked(scene, scene.asking, turn_id, words, input)
+    } else {
+      if (before?.state === "open") before.state = "muted"
+      if (before !== undefined && !before.over) yield* detach(scene, before.turnId)
+      scene.asking = undefined
+      yield* answer(scene, turn_id, words, asked(scene, input))
+    }
+    yield* tellLate(scene)
   })
 
 /** A turn whose words were lost on their way is answered by asking for them again. */
@@ -136,22 +125,8 @@ export const askAgain = (scene: Scene, turnNumber: number) =>
 export const unprompted = (scene: Scene, reply: Reply) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
-    const { sessionId } = scene
-    const { replyId, turnId } = reply
-    yield* room.commit<void, never>((tx) =>
-      VoiceRepo.putReply(tx, {
-        sessionId,
-        replyId,
-        turnId,
-        turnNumber: null,
-        input: null,
-        state: "open",
-        heard: null,
-        spoken: null,
-        lines: [],
-        delivered: 0
-      })
-    )
+    const row = rowOf(scene, reply, {})
+    yield* room.commit<void, never>((tx) => Effect.asVoid(VoiceRepo.putReply(tx, row)))
     scene.waiting.push(reply)
     sayNext(scene)
   })

@@ -41,6 +41,9 @@ export interface ReplyRow {
   readonly lines: ReadonlyArray<SpokenLine>
   /** Code units the other side surely has. */
   readonly delivered: number
+  /** Which of its turn's answers it says: from this one, up to the other one, or to the last. */
+  readonly firstEntry: number
+  readonly endEntry: number | null
 }
 
 /** Something asked of the other side: one of its tools, or a command. */
@@ -59,7 +62,7 @@ export interface RequestRow {
 const callColumns =
   'session_id AS "sessionId", call_sid AS "callSid", agent, language, state, last_turn AS "lastTurn", started_at AS "startedAt"'
 const replyColumns =
-  'session_id AS "sessionId", reply_id AS "replyId", turn_id AS "turnId", turn_number AS "turnNumber", input, state, heard, spoken, lines, delivered'
+  'session_id AS "sessionId", reply_id AS "replyId", turn_id AS "turnId", turn_number AS "turnNumber", input, state, heard, spoken, lines, delivered, first_entry AS "firstEntry", end_entry AS "endEntry"'
 const requestColumns =
   'session_id AS "sessionId", request_id AS "requestId", kind, turn_id AS "turnId", call_id AS "callId", name, arguments, state'
 
@@ -87,7 +90,7 @@ const endCall = (tx: Tx, sessionId: string) =>
 
 const putReply = (tx: Tx, row: ReplyRow) =>
   tx.query(
-    "INSERT OR REPLACE INTO voice_reply (session_id, reply_id, turn_id, turn_number, input, state, heard, spoken, lines, delivered) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO voice_reply (session_id, reply_id, turn_id, turn_number, input, state, heard, spoken, lines, delivered, first_entry, end_entry) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [
       row.sessionId,
       row.replyId,
@@ -98,7 +101,9 @@ const putReply = (tx: Tx, row: ReplyRow) =>
       row.heard,
       row.spoken,
       JSON.stringify(row.lines),
-      row.delivered
+      row.delivered,
+      row.firstEntry,
+      row.endEntry
     ]
   )
 
