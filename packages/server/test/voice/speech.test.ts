@@ -13,6 +13,7 @@ describe("markup goes, its words stay", () => {
   it.each([
     ["**Bold**, *slanted*, ***both*** and __under__ _scores_.", "Bold, slanted, both and under scores."],
     ["~~old~~ new", "old new"],
+    ["Cut off at **", "Cut off at"],
     ["これは**重要**です。", "これは重要です。"],
     ["# Opening hours\nNine to five.", "Opening hours. Nine to five."],
     ["## Title ##\nText", "Title. Text"],

@@ -29,6 +29,8 @@ export const starsAt = (look: Ahead, before: string, open: number): Marks | More
   const next = look.character(length)
   if (next === undefined) return MORE
   const text: Marks = { length, as: "text" }
+  // Emphasis that was begun when the text ended.
+  if (length > 1 && next === "") return { length, as: "closing" }
   if (isGap(before) && isGap(next)) return text
   if (isDigit(before) && isDigit(next)) return text
   if (length === 1 && open === 0) {
