@@ -56,3 +56,10 @@ it("the example call is read and written frame for frame", () => {
     else expect(sent(frame)).toBe(JSON.stringify(frame))
   }
 })
+
+it("is offered as @harness/protocol/jambonz, and there alone", async () => {
+  const subpath = await import("@harness/protocol/jambonz")
+  expect(subpath.SUBPROTOCOL).toBe("harness.jambonz.org")
+  expect(Either.isLeft(subpath.readInbound("{"))).toBe(true)
+  expect(await import("@harness/protocol")).not.toHaveProperty("readInbound")
+})

@@ -1,6 +1,15 @@
 import { Either, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { fitTurnRecord, Outbound, spokenChunk, TURN_RECORD_MAX } from "../../src/jambonz/index.ts"
+import {
+  Command,
+  fitTurnRecord,
+  Outbound,
+  ReplyChunk,
+  ReplyDone,
+  spokenChunk,
+  ToolCall,
+  TURN_RECORD_MAX
+} from "../../src/jambonz/index.ts"
 import { goldenFrames } from "./frames.ts"
 
 const taken = (frame: unknown) => Either.isRight(Schema.decodeUnknownEither(Outbound)(frame))
@@ -17,6 +26,17 @@ describe.each(goldenFrames("outbound"))("$file", ({ frame }) => {
     expect(taken(frame)).toBe(true)
     expect(taken({ ...frame, extra: 1 })).toBe(false)
   })
+})
+
+it.each([
+  ["reply:chunk", ReplyChunk, reply],
+  ["reply:done", ReplyDone, { type: "reply:done", reply_id: "r1" }],
+  ["tool:call", ToolCall, call],
+  ["command", Command, command("hangup", {})]
+] as const)("%s by itself is as strict", (_, schema, frame) => {
+  const alone: Schema.Schema.AnyNoContext = schema
+  expect(Either.isRight(Schema.decodeUnknownEither(alone)(frame))).toBe(true)
+  expect(Either.isRight(Schema.decodeUnknownEither(alone)({ ...frame, extra: 1 }))).toBe(false)
 })
 
 describe("a chunk", () => {

@@ -6,6 +6,7 @@ import {
   AgentVerb,
   type AgentVerbOptions,
   agentVerb,
+  HarnessSettings,
   harnessUrl,
   NO_RESPONSE_TIMEOUT
 } from "../../src/jambonz/index.ts"
@@ -151,6 +152,13 @@ describe("AgentVerb refuses", () => {
   it.each(cases)("%s", (_, refused, taken) => {
     expect(accepted(refused)).toBe(false)
     expect(accepted(taken)).toBe(true)
+  })
+
+  it("unknown settings of a harness and of its failure also by themselves", () => {
+    const alone = Schema.decodeUnknownEither(HarnessSettings)
+    expect(Either.isRight(alone({ onHarnessFailure: { say: "Sorry." } }))).toBe(true)
+    expect(Either.isRight(alone({ apiKey: "k" }))).toBe(false)
+    expect(Either.isRight(alone({ onHarnessFailure: { play: "x" } }))).toBe(false)
   })
 
   it("nothing that is not ours to judge: it is kept", () => {
