@@ -13,6 +13,8 @@ import { CALLER, mintId, type Outcome, overlooked, type Scene } from "./scene.ts
 /** What the tools of the call's application are called in policies and in the log. */
 export const TOOL_PREFIX = "jambonz."
 
+export const isJambonz = (name: string): boolean => name.startsWith(TOOL_PREFIX)
+
 const isAsked = (scene: Scene, callId: string): boolean =>
   [...scene.requests.values()].some((request) => request.callId === callId)
 

@@ -1,4 +1,4 @@
-import type { SubmitPromptRequestValue, TurnId } from "@harness/protocol"
+import type { SubmitPromptRequestValue, TurnId, TurnSnapshot } from "@harness/protocol"
 import { callTurn, type TurnInput, type TurnStart } from "@harness/protocol/jambonz"
 import { Clock, Effect } from "effect"
 import { CommitRoom } from "../log/Commit.ts"
@@ -9,7 +9,7 @@ import { turnRecordOf } from "../voice/turnRecord.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { answerAsked, spokenPrompt } from "./asks.ts"
 import { beginReply, rowOf } from "./replies.ts"
-import { detach, tellLate } from "./requests.ts"
+import { detach, isJambonz, tellLate } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
 import { CALLER, mintId, newReply, overlooked, type Scene } from "./scene.ts"
 
@@ -147,6 +147,16 @@ export const sayNext = (scene: Scene): void => {
   }
 }
 
+/** How a turn went, as the other side keeps it. */
+const recordOf = (reply: Reply, turn: TurnSnapshot) => {
+  const { firstChunkAt, startedAt } = reply
+  const generations =
+    turn.steps.length === 0 || firstChunkAt === undefined
+      ? []
+      : [{ step: 1, firstTokenMillis: firstChunkAt - startedAt }]
+  return turnRecordOf(turn, { generations }, isJambonz)
+}
+
 /** A turn has ended: its reply ends, with an apology where it failed, and with the record of how it went. */
 export const endTurn = (scene: Scene, turnId: TurnId) =>
   Effect.gen(function* () {
@@ -158,15 +168,7 @@ export const endTurn = (scene: Scene, turnId: TurnId) =>
     if (snapshot._tag === "None") return
     if (scene.reply === reply) scene.timers.clear("filler")
     if (snapshot.value.state === "failed") apologise(scene, reply)
-    scene.speaker.end(
-      reply,
-      reply.turnNumber === undefined
-        ? undefined
-        : turnRecordOf(snapshot.value, {
-            startedAt: reply.startedAt,
-            ...(reply.firstChunkAt === undefined ? {} : { firstChunkAt: reply.firstChunkAt })
-          })
-    )
+    scene.speaker.end(reply, reply.turnNumber === undefined ? undefined : recordOf(reply, snapshot.value))
     reply.over = true
     if (reply.turnNumber === undefined && reply.text.trim() === "" && scene.unprompted === reply) {
       scene.unprompted = undefined

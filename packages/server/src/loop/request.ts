@@ -8,6 +8,7 @@ import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { derivedId } from "../turns/envelope.ts"
 import { Progress } from "../turns/Progress.ts"
 import { optionsOf, outcomeOf, type PartRow, type TurnRow } from "../turns/TurnsRepo.ts"
+import { voiceInstruction } from "../voice/instruction.ts"
 import { compactNow } from "./compact.ts"
 import { systemPrompt, toMessages, withPartial } from "./context.ts"
 import { INVALID_NOTICE } from "./deliverable.ts"
@@ -53,6 +54,14 @@ const fitted = (stage: Stage, entries: ReadonlyArray<StoredEntry>, fixed: number
     return fits(last) ? last : undefined
   })
 
+/** How to speak on a call, for a turn that is one's. */
+const instructionsOfCall = ({ sound }: Stage, toolbox: Toolbox): ReadonlyArray<string> => {
+  if (sound === undefined) return []
+  const { language } = sound
+  const controls = toolbox.specs.map(({ name }) => name)
+  return [voiceInstruction({ controls, ...(language === undefined ? {} : { language }) })]
+}
+
 const size = (value: unknown): number => tokensOfText(JSON.stringify(value))
 
 /** The request of a step, as the hooks before it let it go; `Overflow` when it cannot be made to fit. */
@@ -68,7 +77,7 @@ export const requestOf = (stage: Stage, turn: TurnRow, toolbox: Toolbox) =>
       turn: optionsOf(turn).systemPrompt,
       session: configurationOf(held.session).systemPrompt,
       mode: turn.mode,
-      instructions: yield* instructionsOf(held.session.workdir)
+      instructions: [...(yield* instructionsOf(held.session.workdir)), ...instructionsOfCall(stage, toolbox)]
     })
     const fixed = size(prompt) + size(toolbox.specs) + tokensOfText(growing.text)
     const entries = yield* fitted(stage, yield* history.forModel(turn.sessionId), fixed)
