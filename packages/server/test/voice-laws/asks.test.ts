@@ -80,9 +80,7 @@ const begin = async (call_sid: string, agent: string) => {
 
 it("a question is asked aloud, and the caller's next words answer it", async () => {
   model.script(({ body }) =>
-    messagesOf(body).some(({ role }) => role === "tool")
-      ? sayWords("Friday it is.")
-      : callTool("question", question)
+    messagesOf(body).some(({ role }) => role === "tool") ? sayWords("Friday it is.") : callTool("question", question)
   )
   const { answer, api, line, session, speak } = await begin("question", "asks")
   speak("I need an appointment")
