@@ -11,6 +11,7 @@ import { askFor, requestOverdue, toolResult } from "./requests.ts"
 import { Speaker } from "./Speaker.ts"
 import { type Input, newReply, overlooked, type Scene, type TimerName, type Work } from "./scene.ts"
 import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
+import { update } from "./updates.ts"
 
 /** What one call may be behind with; a peer that sends more at once is cut off. */
 const INPUTS_MAX = 2_048
@@ -37,6 +38,8 @@ const onEvent = (scene: Scene, frame: Extract<Inbound, { readonly type: "event" 
       return spoken(scene, frame)
     case "reply_dropped":
       return dropped(scene, frame)
+    case "application_update":
+      return update(scene, frame)
     default:
       return overlooked(scene, `an event ${frame.name} that nothing is done about`)
   }
@@ -157,7 +160,7 @@ export const beginCall = (beginning: Beginning) =>
     }
 
     /** A turn of the session begins that the call did not ask for. */
-    const start = (turnId: TurnId, interrupts: boolean) => {
+    const start = (turnId: TurnId) => {
       if (speaker.byTurn(turnId) !== undefined || scene.ended) return
       const startedAt = clock.unsafeCurrentTimeMillis()
       const reply = newReply({
@@ -166,7 +169,6 @@ export const beginCall = (beginning: Beginning) =>
         turnNumber: undefined,
         model: scene.agent,
         startedAt,
-        interrupts,
         state: "held"
       })
       speaker.open(reply)
@@ -175,7 +177,7 @@ export const beginCall = (beginning: Beginning) =>
     const onRow = (row: LogRow) => {
       if (row.turnId === null) return
       const turnId = TurnId.make(row.turnId)
-      if (row.type === "turn.started") start(turnId, false)
+      if (row.type === "turn.started") start(turnId)
       else if (row.type === "turn.question.asked" || row.type === "turn.approval.requested") {
         offer({ _tag: "Asked", asking: askingOf(row) })
       } else if (isTerminalRow(row)) offer({ _tag: "Settled", turnId })

@@ -1,11 +1,12 @@
-import type { CreateSessionRequestValue, ExternalTool, JsonObject } from "@harness/protocol"
-import { type CallTool, CLOSE_TAKEN_OVER, callSession, type SessionStart } from "@harness/protocol/jambonz"
+import type { CreateSessionRequestValue, JsonObject } from "@harness/protocol"
+import { CLOSE_TAKEN_OVER, callSession, type SessionStart } from "@harness/protocol/jambonz"
 import { Clock, Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
 import { Agents } from "../agents/Agents.ts"
 import type { Permissions } from "../asks/Permissions.ts"
 import type { Questions } from "../asks/Questions.ts"
 import type { Resolutions } from "../asks/Resolutions.ts"
+import type { History } from "../history/History.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import type { Hub } from "../log/Hub.ts"
 import { Sessions } from "../sessions/Sessions.ts"
@@ -18,10 +19,10 @@ import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { voiceOf } from "../voice/voiceOf.ts"
 import { type Beginning, beginCall, type Call } from "./Call.ts"
 import { RESUME_MILLIS } from "./life.ts"
-import { TOOL_PREFIX } from "./requests.ts"
 import { restore } from "./restore.ts"
 import type { Wire } from "./Speaker.ts"
 import { CALLER } from "./scene.ts"
+import { externalOf } from "./tools.ts"
 
 /** Calls one server has at the same time; who comes then is told to go elsewhere. */
 export const CALLS_MAX = 1_000
@@ -36,12 +37,6 @@ interface Entry {
   readonly call: Call
   socket: CallSocket | undefined
 }
-
-const externalOf = (tool: CallTool): ExternalTool => ({
-  name: `${TOOL_PREFIX}${tool.name}`,
-  description: tool.description,
-  inputSchema: tool.parameters
-})
 
 const factsOf = (start: SessionStart): JsonObject => {
   const { account_sid, application_sid, call_sid, direction, from, language, metadata, sip_headers, to } = start
@@ -63,11 +58,13 @@ const sessionOf = (start: SessionStart, agent: string): CreateSessionRequestValu
 type Needs =
   | Bell
   | CommitRoom
+  | History
   | Hub
   | PendingRepo
   | Permissions
   | Questions
   | Resolutions
+  | Sessions
   | Submissions
   | Turns
   | VoiceRepo

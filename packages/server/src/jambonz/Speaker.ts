@@ -22,7 +22,7 @@ export interface Reply {
   /** The turn of the call it answers; without one nobody asked. */
   readonly turnNumber: number | undefined
   /** Cuts off whatever is playing. */
-  readonly interrupts: boolean
+  interrupts: boolean
   /** Holds barge-in until it has played. */
   readonly uninterruptible: boolean
   readonly model: string

@@ -9,11 +9,7 @@ import { Turns } from "../turns/Turns.ts"
 import { type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
 import { CALLER, mintId, type Outcome, overlooked, type Scene } from "./scene.ts"
-
-/** What the tools of the call's application are called in policies and in the log. */
-export const TOOL_PREFIX = "jambonz."
-
-export const isJambonz = (name: string): boolean => name.startsWith(TOOL_PREFIX)
+import { isJambonz, TOOL_PREFIX } from "./tools.ts"
 
 const isAsked = (scene: Scene, callId: string): boolean =>
   [...scene.requests.values()].some((request) => request.callId === callId)
@@ -45,7 +41,7 @@ export const askFor = (scene: Scene, turnId: TurnId) =>
     for (const pending of yield* pendings.ofTurn(scene.sessionId, turnId)) {
       if (pending.kind !== "external" || pending.state !== "open" || isAsked(scene, pending.callId)) continue
       const name = names.get(pending.callId)
-      if (name === undefined || !name.startsWith(TOOL_PREFIX)) continue
+      if (name === undefined || !isJambonz(name)) continue
       const args = JSON.stringify(pending.arguments)
       const before = sameAsked(scene, name, args)
       const row: RequestRow = {

@@ -4,7 +4,9 @@ import { Clock, Effect } from "effect"
 import type { Permissions } from "../asks/Permissions.ts"
 import type { Questions } from "../asks/Questions.ts"
 import type { Resolutions } from "../asks/Resolutions.ts"
+import type { History } from "../history/History.ts"
 import type { CommitRoom } from "../log/Commit.ts"
+import type { Sessions } from "../sessions/Sessions.ts"
 import { mint } from "../storage/mint.ts"
 import type { Bell } from "../turns/Bell.ts"
 import type { PendingRepo } from "../turns/PendingRepo.ts"
@@ -83,7 +85,7 @@ export interface Scene {
 export type Work = Effect.Effect<
   void,
   never,
-  Bell | CommitRoom | PendingRepo | Permissions | Questions | Resolutions | Submissions | Turns
+  Bell | CommitRoom | History | PendingRepo | Permissions | Questions | Resolutions | Sessions | Submissions | Turns
 >
 
 /** A name for something on the call: never given twice, also after a restart. */

@@ -4,14 +4,16 @@ import { Clock, Effect } from "effect"
 import { CommitRoom } from "../log/Commit.ts"
 import { Submissions } from "../turns/Submissions.ts"
 import { Turns } from "../turns/Turns.ts"
+import { optionsOf, type TurnRow, TurnsRepo } from "../turns/TurnsRepo.ts"
 import { lineOf } from "../voice/lines.ts"
 import { turnRecordOf } from "../voice/turnRecord.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { answerAsked, spokenPrompt } from "./asks.ts"
 import { beginReply, rowOf } from "./replies.ts"
-import { detach, isJambonz, tellLate } from "./requests.ts"
+import { detach, tellLate } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
 import { CALLER, mintId, newReply, overlooked, type Scene } from "./scene.ts"
+import { isJambonz } from "./tools.ts"
 
 /** What a turn of the call asks of the session: a prompt and, where no model is needed, the words that answer it. */
 interface Asked {
@@ -126,7 +128,10 @@ export const unprompted = (scene: Scene, reply: Reply) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
     const row = rowOf(scene, reply, {})
-    yield* room.commit<void, never>((tx) => Effect.asVoid(VoiceRepo.putReply(tx, row)))
+    const turn = yield* room.commit<TurnRow | undefined, never>((tx) =>
+      Effect.zipRight(VoiceRepo.putReply(tx, row), TurnsRepo.find(tx, scene.sessionId, reply.turnId))
+    )
+    reply.interrupts = turn !== undefined && optionsOf(turn).interrupts === true
     scene.waiting.push(reply)
     sayNext(scene)
   })
