@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events"
 import { type Harness, type HarnessOptions, startHarness } from "./harness.ts"
-import { type Answer, wire } from "./wire.ts"
+import { wire } from "./wire.ts"
 
 /** A server that may be killed at any moment, and comes back on the same data. */
 export interface Mortal {
@@ -46,10 +46,7 @@ export const mortal = async (options: HarnessOptions): Promise<Mortal> => {
 }
 
 /** Asks until there is an answer, of whichever server lives: the same question each time. */
-export const insist = async (
-  server: Mortal,
-  ask: (api: ReturnType<typeof wire>) => Promise<Answer>
-): Promise<Answer> => {
+export const insist = async <A>(server: Mortal, ask: (api: ReturnType<typeof wire>) => Promise<A>): Promise<A> => {
   for (;;) {
     const asked = await server.up()
     try {

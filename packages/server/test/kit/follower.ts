@@ -43,5 +43,6 @@ export const wholeLog = async (api: ReturnType<typeof wire>, session: string): P
     api.events(`/sessions/${session}/events?afterCursor=0`),
     ({ type }) => type === "session.cursor"
   )
+  if (frames.at(-1)?.type !== "session.cursor") throw new Error(`the log of ${session} broke off`)
   return frames.filter(({ id }) => id !== undefined)
 }

@@ -50,7 +50,8 @@ const nothing: Plan = { id: "nobody", calls: 0, words: 0, pace: 0, command: "" }
 
 const PIECE = 9
 
-const inPieces = (text: string, pace: number): ReadonlyArray<Step> => {
+/** Text as a model says it: piece by piece, at a pace. */
+export const inPieces = (text: string, pace: number): ReadonlyArray<Step> => {
   const letters = Array.from(text)
   const steps: Array<Step> = []
   for (let at = 0; at < letters.length; at += PIECE) {
