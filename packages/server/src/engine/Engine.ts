@@ -154,12 +154,12 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
         else wake(sessionId)
       }
 
-      const busySessions = yield* sessions.busy
-      const waiting = [...busySessions, ...(yield* compactions.waiting)]
-      yield* Effect.forEach(busySessions, ({ sessionId }) => progress.recover(sessionId), {
+      yield* Effect.forEach(yield* sessions.busy, ({ sessionId }) => progress.recover(sessionId), {
         concurrency: "unbounded",
         discard: true
       })
+      // Read anew: a turn that recovery ended may have given work to a session that had none.
+      const waiting = [...(yield* sessions.busy), ...(yield* compactions.waiting)]
       bell.listen({ wake, stop })
       for (const { sessionId } of waiting) wake(sessionId)
       return Engine.of({ running: () => busy.size })
