@@ -197,9 +197,6 @@ const make = Effect.gen(function* () {
         if (steps <= 0) return refusals.steps
         const child = yield* childSession(tx, held, parent.value, spawning, args, agent.name, model)
         if (child === undefined) return refusals.child
-        yield* tx.query("UPDATE session SET next_seq = next_seq + 1, turns = turns + 1 WHERE session_id = ?", [
-          child.sessionId
-        ])
         const started = yield* record(tx, {
           turn: childTurn(child, held, spawning, args, steps, model, tx.now, agent.name),
           causedBy: spawning.call.callId

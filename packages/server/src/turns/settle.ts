@@ -221,7 +221,7 @@ const submitResult = (tx: Tx, bell: BellListener, task: TaskRow, child: TurnRow,
   Effect.gen(function* () {
     const spawning = yield* TurnsRepo.find(tx, task.parentSession, task.parentTurn)
     const [session] = yield* tx.query<{ seq: number }>(
-      "UPDATE session SET next_seq = next_seq + 1, turns = turns + 1 WHERE session_id = ? AND deleted_at IS NULL RETURNING next_seq - 1 AS seq",
+      "SELECT next_seq AS seq FROM session WHERE session_id = ? AND deleted_at IS NULL",
       [task.parentSession]
     )
     if (session === undefined || spawning === undefined) return
