@@ -60,7 +60,7 @@ export const insist = async <A>(server: Mortal, ask: (api: ReturnType<typeof wir
 
 /** Things that happen, counted, so that a moment can be chosen among them. */
 export class Happenings {
-  private readonly events = new EventEmitter()
+  private readonly events = new EventEmitter().setMaxListeners(0)
 
   readonly happen = (): void => {
     this.events.emit("fact")

@@ -117,10 +117,11 @@ const askFaults = ({ rows, sessionId, turns }: Stand, { told }: TreeUser): Reado
 }
 
 /** L1, L2, L5: every prompt, steer and entry that was acknowledged is there, once, or says that it was withdrawn. */
-const promptFaults = ({ entries, sessionId, turns }: Stand, { told }: TreeUser): ReadonlyArray<string> => {
+const promptFaults = ({ entries, sessionId, status, turns }: Stand, { told }: TreeUser): ReadonlyArray<string> => {
   const found: Array<string> = []
   const own = new Map(turns.map((turn) => [turn.turnId, turn]))
   if (own.size !== turns.length) found.push(`${sessionId} lists a turn twice`)
+  let count = own.size
   const said = entries.filter(({ role }) => role === "user").map(({ content }) => content[0].text)
   const steerPart = (entryId: string) =>
     turns.flatMap((turn) =>
@@ -129,6 +130,7 @@ const promptFaults = ({ entries, sessionId, turns }: Stand, { told }: TreeUser):
   for (const [turnId, { body, sessionId: home }] of told.prompts) {
     if (home !== sessionId) continue
     const turn = [...own.values()].find((one) => String(one.turnId) === turnId)
+    if (turn === undefined) count += 1
     const inHistory = times(said, (text) => text === body.content)
     const joined = steerPart(turnId)
     if (times(joined, ({ applied }) => applied) > 1) found.push(`${turnId} joined twice`)
@@ -156,6 +158,7 @@ const promptFaults = ({ entries, sessionId, turns }: Stand, { told }: TreeUser):
     const state = [...own.values()].find((one) => String(one.turnId) === turnId)?.state
     if (home === sessionId && state !== "cancelled") found.push(`${turnId} was to be cancelled, and is ${state}`)
   }
+  if (status.turnCount !== count) found.push(`${sessionId} counts ${status.turnCount} turns of ${count}`)
   return [...found, ...historyProblems(entries)]
 }
 

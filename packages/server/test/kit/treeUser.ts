@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises"
 import { insist, type Mortal } from "./crash.ts"
 import { steering } from "./plannedModel.ts"
 import type { Chance } from "./random.ts"
@@ -153,7 +154,14 @@ export const treeUser = (options: {
     }
   }
 
+  /** A user's pace: what they do next comes after something else has happened, or when they are waited for. */
+  const pause = async () => {
+    for (let left = dice.whole(1, 8); left > 0 && !tree.still; left--) await tree.more()
+    if (tree.still) await Promise.race([tree.news.after(1), delay(50)])
+  }
+
   const act = async () => {
+    await pause()
     const one = seen()
     const weight = dice.next()
     if (one === undefined || weight < 0.34) return settle()
@@ -172,6 +180,7 @@ export const treeUser = (options: {
       api.put(homeOf(root), { workdir: root, permissions: [], externalTools: [LOOKUP] })
     )
     await submit({ sessionId: root, depth: 0 }, "queue", true)
+    while (tree.age < 2) await tree.more()
   }
 
   const isIdle = async () => {
@@ -190,7 +199,7 @@ export const treeUser = (options: {
       const open = tree.asks.filter((one) => one.open)
       const words = { permission: "once", question: "A", external: mint("delivery") }
       await Promise.all(open.map((one) => say(one, words[one.kind])))
-      if (tree.age === age) await tree.news.after(1)
+      if (tree.age === age) await tree.more()
     }
   }
 

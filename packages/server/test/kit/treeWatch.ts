@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises"
 import { isTerminal, type TurnPart } from "@harness/protocol"
 import { Happenings, type Mortal } from "./crash.ts"
 import { LOOKUP } from "./treePlan.ts"
@@ -23,6 +24,9 @@ export interface Seen {
   readonly rows: Map<number, WireEvent>
 }
 
+/** Milliseconds in which something must happen, also on a machine that has better things to do. */
+const SILENCE = 90_000
+
 /** A root and everything below it. */
 export class Tree {
   readonly sessions = new Map<string, Seen>()
@@ -33,6 +37,22 @@ export class Tree {
   /** Nothing is under way, as far as was heard. */
   get quiet(): boolean {
     return [...this.sessions.values()].every(({ turns }) => [...turns.values()].every((state) => state === "ended"))
+  }
+  /** Nothing will happen here of its own accord, as far as was heard. */
+  get still(): boolean {
+    return [...this.sessions.values()].every(({ turns }) => {
+      const states = [...turns.values()]
+      return !states.includes("running") && (states.includes("waiting") || !states.includes("queued"))
+    })
+  }
+  /** Settles with the next thing that happens. Silence is an error: there is always somebody who works, or a death. */
+  async more(): Promise<void> {
+    const silence = delay(SILENCE, "silence" as const, { ref: false })
+    if ((await Promise.race([this.news.after(1), silence])) !== "silence") return
+    const open = [...this.sessions.values()].flatMap(({ sessionId, turns }) =>
+      [...turns].flatMap(([turnId, state]) => (state === "ended" ? [] : [`${turnId} of ${sessionId} is ${state}`]))
+    )
+    throw new Error(`nothing happens any more: ${[...open, ...this.asks.map((ask) => JSON.stringify(ask))].join(", ")}`)
   }
   get asks(): ReadonlyArray<Ask> {
     return [...this.sessions.values()].flatMap(({ asks }) => [...asks.values()])

@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout as delay } from "node:timers/promises"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { countedLines, counter } from "../kit/asks.ts"
 import { Happenings, type Mortal, mortal } from "../kit/crash.ts"
@@ -12,9 +11,10 @@ import { treeModel } from "../kit/treeModel.ts"
 import { treeUser } from "../kit/treeUser.ts"
 import { watchTrees } from "../kit/treeWatch.ts"
 
-const BATCHES = 8
-const SIDE_BY_SIDE = 25
-const DEATHS = [2, 3] as const
+const BATCHES = 5
+const SIDE_BY_SIDE = 40
+/** Of a batch, from and to. */
+const DEATHS = [2, 4] as const
 /** `SCHEDULE=17` runs that schedule alone, side by side with itself. */
 const alone = process.env["SCHEDULE"]
 
@@ -48,14 +48,13 @@ const schedule = async (root: string, seed: number) => {
   const tree = trees.tree(root)
   const user = treeUser({ root, server, dice, tree })
   const actions = dice.whole(5, 12)
-  await user.begin()
-  for (let action = 0; action < actions; action++) {
-    // A user's pace: what they do next comes after something else has happened.
-    await Promise.race([tree.news.after(dice.whole(1, 8)), delay(60)])
-    await user.act()
-    facts.happen()
+  try {
+    await user.begin()
+    for (let action = 0; action < actions; action++) await user.act()
+    await user.finish()
+  } catch (error) {
+    return [`schedule ${seed}: ${String(error)}`]
   }
-  await user.finish()
   const { faults, stands } = await treeFaults(server, user, countedLines(folder))
   sizes.push(stands.length)
   return faults.map((fault) => `schedule ${seed}: ${fault}`)
@@ -64,19 +63,17 @@ const schedule = async (root: string, seed: number) => {
 /** Schedules side by side on a server that dies at random moments of theirs. */
 const batch = async (seeds: ReadonlyArray<number>, name: (seed: number, place: number) => string) => {
   const dice = chance(seeds[0] ?? 0)
-  let busy = true
+  let over = false
   const dying = async () => {
-    for (let left = dice.pick(DEATHS); left > 0; left--) {
-      await facts.after(dice.whole(20, 500))
-      if (!busy) return
-      await server.crash()
+    for (let left = dice.whole(...DEATHS); left > 0; left--) {
+      await facts.after(dice.whole(20, 600))
+      if (!over) await server.crash()
     }
   }
-  const deaths = dying()
+  dying()
   const faults = await Promise.all(seeds.map((seed, place) => schedule(name(seed, place), seed)))
-  busy = false
-  for (let n = 0; n < 500; n++) facts.happen()
-  await deaths
+  over = true
+  await server.up()
   return [...faults.flat(), ...trees.problems]
 }
 
