@@ -9,34 +9,40 @@ import { pages } from "./stage.ts"
 import { NOTED } from "./treeModel.ts"
 import { treeSpeech } from "./treePlan.ts"
 import type { TreeUser } from "./treeUser.ts"
+import type { Seen } from "./treeWatch.ts"
 import type { Answer } from "./wire.ts"
 
 /** One session as it stands at the end. */
 interface Stand {
   readonly sessionId: string
+  /** The call whose sub-agent works here. */
+  readonly spawnedBy: string | undefined
   readonly rows: Rows
-  readonly session: Answer["body"]
   readonly turns: ReadonlyArray<TurnSnapshot>
   readonly entries: ReadonlyArray<Answer["body"]>
   readonly status: Answer["body"]
-  /** Asks that are still open here, by id. */
+  /** Asks that are still open here or below, by id; read of the root alone. */
   readonly open: ReadonlyArray<string>
 }
 
-const readStand = (server: Mortal, sessionId: string): Promise<Stand> =>
+const readStand = (server: Mortal, { depth, sessionId }: Seen): Promise<Stand> =>
   insist(server, async (api) => {
     const home = `/sessions/${sessionId}`
     const get = async (path: string) => (await api.get(`${home}${path}`)).body
-    const lists = [
-      ...(await get("/permissions")).permissions,
-      ...(await get("/descendants/permissions")).permissions,
-      ...(await get("/questions")).questions,
-      ...(await get("/descendants/questions")).questions
-    ]
+    const lists =
+      depth > 0
+        ? []
+        : [
+            ...(await get("/permissions")).permissions,
+            ...(await get("/descendants/permissions")).permissions,
+            ...(await get("/questions")).questions,
+            ...(await get("/descendants/questions")).questions
+          ]
+    const rows = await wholeLog(api, sessionId)
     return {
       sessionId,
-      rows: await wholeLog(api, sessionId),
-      session: await get(""),
+      spawnedBy: rows[0]?.data.session.spawnedFrom?.callId,
+      rows,
       turns: await pages(api.get, `${home}/turns`, "turns"),
       entries: await pages(api.get, `${home}/history`, "entries"),
       status: await get("/status"),
@@ -77,6 +83,7 @@ const sorted = (value: unknown): unknown => {
 
 /** L5, L7: nothing is open anywhere. */
 const openFaults = ({ open, sessionId, status, turns }: Stand): ReadonlyArray<string> => [
+  ...(status.state === "idle" && status.queued === 0 ? [] : [`${sessionId} is ${status.state}`]),
   ...open.map((id) => `${id} of ${sessionId} is still open`),
   ...turns.flatMap(({ state, turnId }) => (isTerminal(state) ? [] : [`${turnId} is ${state}`])),
   ...[...status.pendingCalls, ...status.waitingOn, ...status.children].map(
@@ -216,7 +223,7 @@ const taskFaults = (stands: ReadonlyArray<Stand>): ReadonlyArray<string> => {
       prompt.role === "custom" ? [{ sessionId, turnId, details: prompt.custom?.details ?? {} }] : []
     )
   )
-  const spawned = (callId: string) => stands.filter(({ session }) => session.spawnedFrom?.callId === callId)
+  const spawned = (callId: string) => stands.filter(({ spawnedBy }) => spawnedBy === callId)
   let expected = 0
   for (const { sessionId, turns } of stands) {
     for (const call of turns.flatMap((turn) => callsOf(turn))) {
@@ -250,7 +257,7 @@ const taskFaults = (stands: ReadonlyArray<Stand>): ReadonlyArray<string> => {
 export const treeFaults = async (server: Mortal, user: TreeUser, lines: ReadonlyArray<string>) => {
   const { told, tree } = user
   const stands: Array<Stand> = []
-  for (const { sessionId } of tree.sessions.values()) stands.push(await readStand(server, sessionId))
+  for (const seen of tree.sessions.values()) stands.push(await readStand(server, seen))
   return {
     faults: [
       ...told.problems,

@@ -63,7 +63,7 @@ const planOf = (dice: Chance, id: string, depth: number, below: TreeCall | undef
     steps.splice(dice.whole(0, steps.length), 0, dice.next() < 0.5 ? [below, ...beside] : [...beside, below])
   }
   if (steps.length === 0 && dice.next() < 0.7) steps.push([plain(`${id}-0-0`)])
-  return { id, pace: dice.whole(0, 8), words: dice.whole(1, 20), steps }
+  return { id, pace: dice.whole(0, 8), words: dice.whole(1, 8), steps }
 }
 
 const task = (dice: Chance, plan: TreePlan): TreeCall => ({ kind: "task", plan, background: dice.next() < 0.3 })

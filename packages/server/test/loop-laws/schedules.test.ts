@@ -14,7 +14,7 @@ import { watchTrees } from "../kit/treeWatch.ts"
 const BATCHES = 5
 const SIDE_BY_SIDE = 40
 /** Of a batch, from and to. */
-const DEATHS = [2, 4] as const
+const DEATHS = [2, 3] as const
 /** `SCHEDULE=17` runs that schedule alone, side by side with itself. */
 const alone = process.env["SCHEDULE"]
 
