@@ -207,6 +207,7 @@ const make = Effect.gen(function* () {
           yield* markCancelled(tx, bell, interrupts, mark, actor)
         }
         tx.after(() => bell.wake(sessionId))
+        tx.point("accepted", sessionId)
         const receipt: SubmitPromptReceipt = {
           turnId,
           sessionId,

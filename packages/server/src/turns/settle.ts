@@ -183,6 +183,7 @@ export const markCancelled = (
     if (turn.state === "running") {
       if (cancelOf(turn) === undefined) yield* TurnsRepo.update(tx, { ...turn, cancel: JSON.stringify(mark) })
       tx.after(() => bell.stop(turn.sessionId, turn.turnId))
+      tx.point("cancel-asked", turn.sessionId)
       return true
     }
     const { detach, stopReason } = mark
@@ -256,4 +257,5 @@ const submitResult = (tx: Tx, bell: BellListener, task: TaskRow, child: TurnRow,
       causedBy: child.turnId
     })
     tx.after(() => bell.wake(task.parentSession))
+    tx.point("result-queued", task.parentSession)
   })

@@ -73,6 +73,7 @@ export const addSteer = (tx: Tx, hub: typeof Hub.Service, into: TurnRow, steer: 
       alias: alias === undefined ? 0 : 1,
       acceptedCursor: cursor
     })
+    tx.point("steered", into.sessionId)
     return cursor
   })
 
