@@ -88,6 +88,7 @@ const make = Effect.gen(function* () {
           actor
         )
         tx.after(() => bell.wake(sessionId))
+        tx.point("compaction-asked", sessionId)
         return { compactionId, disposition: "accepted" as const, cursor }
       })
     )
@@ -157,16 +158,21 @@ const make = Effect.gen(function* () {
         const session = yield* SessionsRepo.find(tx, sessionId)
         if (session === undefined || session.deletedAt !== null || session.activeTurn !== null) return undefined
         const row = yield* CompactionsRepo.head(tx, sessionId)
-        return row === undefined ? undefined : yield* move(tx, row, "running", {})
+        if (row === undefined) return undefined
+        const begun = yield* move(tx, row, "running", {})
+        tx.point("compaction-begun", sessionId)
+        return begun
       })
     )
 
-  /** A compaction that a turn needs, under way at once. */
+  /** A compaction that a turn needs, under way at once; nothing when the id was tried before. */
   const begin = (sessionId: SessionId, id: string) =>
     room.commit<CompactionRow | undefined, never>((tx) =>
       Effect.gen(function* () {
         const compactionId = CompactionId.make(id)
+        if ((yield* CompactionsRepo.find(tx, sessionId, compactionId)) !== undefined) return undefined
         yield* add(tx, { sessionId, compactionId, requestHash: "", instructions: "", state: "running" }, undefined)
+        tx.point("compaction-begun", sessionId)
         return yield* CompactionsRepo.find(tx, sessionId, compactionId)
       })
     )

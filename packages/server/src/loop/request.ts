@@ -29,9 +29,10 @@ export const compactFor = (stage: Stage, entries: ReadonlyArray<StoredEntry>, to
   Effect.gen(function* () {
     if (stage.crowded) return undefined
     const history = yield* HistoryRepo
-    const { sessionId, turnId } = stage.held.turn
+    const { attempt, sessionId, turnId } = stage.held.turn
     const step = String(outcomeOf(stage.held.turn).steps.length)
-    const id = derivedId("auto", turnId, step, String(entries.length), String(entries.at(-1)?.ord))
+    // One that a crash cut has failed; the next attempt makes its own.
+    const id = derivedId("auto", turnId, String(attempt), step, String(entries.length), String(entries.at(-1)?.ord))
     const before = totalTokens(entries)
     const done = yield* compactNow(sessionId, id, stage.model, { tokens, units: WHOLE_STEPS })
     const now = yield* history.forModel(sessionId)
