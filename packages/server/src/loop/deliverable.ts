@@ -102,6 +102,9 @@ export const failedTries = (parts: ReadonlyArray<PartRow>): number =>
 
 export const exhausted = (parts: ReadonlyArray<PartRow>): boolean => failedTries(parts) > RETRIES_MAX
 
+/** Whether another try that fails is the last. */
+export const isLastTry = (parts: ReadonlyArray<PartRow>): boolean => failedTries(parts) >= RETRIES_MAX
+
 /** The last try that was refused, for `rejected`. */
 export const lastRejected = (deliverable: Deliverable, parts: ReadonlyArray<PartRow>): unknown => {
   const row = parts.findLast(({ part }) => part.type === "tool" && part.name === SUBMIT_RESULT)

@@ -1,24 +1,28 @@
 import { Effect } from "effect"
-import { Progress } from "../turns/Progress.ts"
-import type { PartRow } from "../turns/TurnsRepo.ts"
-import { accepted, exhausted, INVALID_NOTICE, type Judged, lastRejected, submitted } from "./deliverable.ts"
+import { type Notice, Progress } from "../turns/Progress.ts"
+import type { Ending } from "../turns/settle.ts"
+import type { PartRow, TurnRow } from "../turns/TurnsRepo.ts"
+import { accepted, exhausted, INVALID_NOTICE, isLastTry, type Judged, lastRejected, submitted } from "./deliverable.ts"
 import type { Stage } from "./Stage.ts"
 
-/** A final text that broke its contract: tried again with what was wrong, or the turn ends without a result. */
-export const tryAgain = (stage: Stage, misfit: Extract<Judged, { _tag: "Misfit" }>, finalText: string) =>
+type Misfit = Extract<Judged, { _tag: "Misfit" }>
+
+/** What is told of a final text that broke its contract: the people by a notice, the model by what it says. */
+export const noticeOf = ({ reason }: Misfit): Notice => ({ code: INVALID_NOTICE, message: reason })
+
+/** How a turn ends after one misfit too many; undefined while it may try again. */
+export const endingOfMisfit = (turn: TurnRow, misfit: Misfit, finalText: string) =>
   Effect.gen(function* () {
     const progress = yield* Progress
-    const { turn } = stage.held
-    yield* progress.notice(turn, INVALID_NOTICE, misfit.reason)
-    const parts = yield* progress.parts(turn)
-    if (!exhausted(parts)) return "again" as const
-    return yield* progress.finish(turn, {
+    if (!isLastTry(yield* progress.parts(turn))) return undefined
+    const ending: Ending = {
       state: "completed",
       stopReason: "output_invalid",
       finalText,
       resultError: misfit.reason,
       rejected: misfit.value
-    })
+    }
+    return ending
   })
 
 /** A step of calls is done: a result that was handed in among them ends the turn. */

@@ -68,8 +68,11 @@ const loop = (stage: Stage) =>
       if (turn === GONE) return GONE
       if (cancelOf(turn) !== undefined) return "stopped" as const
       if (outcomeOf(turn).steps.length >= maxSteps) {
-        yield* progress.notice(held.turn, "max_steps", `The turn ended after ${maxSteps} generations.`)
-        return yield* progress.finish(held.turn, { state: "completed", stopReason: "max_steps" })
+        return yield* progress.finish(
+          held.turn,
+          { state: "completed", stopReason: "max_steps" },
+          { code: "max_steps", message: `The turn ended after ${maxSteps} generations.` }
+        )
       }
       const model = yield* Effect.either(models.resolve(turn.model))
       if (Either.isLeft(model)) return yield* progress.finish(held.turn, unresolved(model.left))

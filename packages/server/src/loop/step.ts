@@ -14,7 +14,7 @@ import { runCalls, toolboxOf } from "./calls.ts"
 import { type Judged, judgeText } from "./deliverable.ts"
 import { Growing } from "./Growing.ts"
 import { type Generated, generate } from "./generate.ts"
-import { afterCalls, tryAgain } from "./handIn.ts"
+import { afterCalls, endingOfMisfit, noticeOf } from "./handIn.ts"
 import { subjectOf } from "./judge.ts"
 import { plan, replan } from "./plan.ts"
 import { compactFor, requestOf } from "./request.ts"
@@ -52,8 +52,8 @@ export const step = (stage: Stage, turn: TurnRow) =>
     if (asked._tag === "Vetoed") return yield* progress.finish(held.turn, vetoed(asked.reason))
     const over = yield* overBudget(turn, model, asked.generation)
     if (over !== undefined) {
-      yield* progress.notice(held.turn, "budget", over)
-      return yield* progress.finish(held.turn, { state: "completed", stopReason: "budget" })
+      const notice = { code: "budget", message: over }
+      return yield* progress.finish(held.turn, { state: "completed", stopReason: "budget" }, notice)
     }
     const thinking =
       options.thinking !== undefined && model.thinkingLevels.includes(options.thinking) ? options.thinking : undefined
@@ -86,14 +86,18 @@ export const step = (stage: Stage, turn: TurnRow) =>
     const said = growing.finalText
     const judged =
       crew.deliverable !== undefined && finishReason === "stop" ? judgeText(crew.deliverable, said) : undefined
+    const planned = yield* plan(held, toolbox, calls, number, finishReason === "length")
+    const misfit = judged?._tag === "Misfit" && planned.length === 0 ? judged : undefined
     const committing = progress.answer(held.turn, {
       step: stepOf(number, model, generated.right),
       parts: growing.rows(true),
-      calls: yield* plan(held, toolbox, calls, number, finishReason === "length"),
+      calls: planned,
       content: growing.content(),
       provider: model.provider,
       usage: priced(model, generated.right.usage),
-      ending: endingOf(finishReason, said, judged)
+      notice: misfit === undefined ? undefined : noticeOf(misfit),
+      ending:
+        misfit === undefined ? endingOf(finishReason, said, judged) : yield* endingOfMisfit(held.turn, misfit, said)
     })
     const forget = Effect.sync(() => {
       stage.growing = new Growing(hub, held.turn, number + 1, [])
@@ -103,7 +107,7 @@ export const step = (stage: Stage, turn: TurnRow) =>
     if (answered === GONE) return GONE
     yield* hooks.postGenerate(subjectOf({ ...held, turn }), said)
     if (answered.ended !== undefined) return answered.ended
-    if (answered.calls.length === 0 && judged?._tag === "Misfit") return yield* tryAgain(stage, judged, said)
+    if (misfit !== undefined) return "again" as const
     yield* runCalls(held, toolbox, crew, answered.calls)
     return yield* leftOver(stage)
   })

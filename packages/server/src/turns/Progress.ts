@@ -54,8 +54,16 @@ export interface Answer<P extends PlannedCall> {
   readonly content: ReadonlyArray<Part>
   readonly provider: string
   readonly usage: Usage
+  /** What people are told beside it. */
+  readonly notice: Notice | undefined
   /** How the turn ends when the answer asks for no call; undefined: it goes on. */
   readonly ending: Ending | undefined
+}
+
+/** What a turn tells people that its model did not say. */
+export interface Notice {
+  readonly code: string
+  readonly message: string
 }
 
 /** Why a runner has nothing more to do with its turn: it was settled, deleted, or taken up again by somebody else. */
@@ -154,6 +162,12 @@ const make = Effect.gen(function* () {
       return started
     })
 
+  const noticeOf = (turn: TurnRow, notice: Notice | undefined): ReadonlyArray<PartRow> => {
+    if (notice === undefined) return []
+    const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
+    return [{ n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, ...notice } }]
+  }
+
   /** Keeps the newest tails of growing parts, without an event. */
   const checkpoint = (held: TurnRow, tails: ReadonlyArray<Tail>) =>
     own(held, "checkpoint", (tx, turn) =>
@@ -195,7 +209,7 @@ const make = Effect.gen(function* () {
         const answered = yield* record(tx, {
           from: turn,
           turn: { ...turn, outcome: JSON.stringify(outcome) },
-          parts: [...said.parts, ...calls.map(({ row }) => row)],
+          parts: [...said.parts, ...calls.map(({ row }) => row), ...noticeOf(turn, said.notice)],
           facts: [
             ["usage", { usage: outcome.usage }],
             ...calls.map(
@@ -252,7 +266,8 @@ const make = Effect.gen(function* () {
     )
 
   /** A call waits for something outside; the others go on. */
-  const stopped = (held: TurnRow, stop: Stop) => own(held, "call-waits", (tx, turn) => stopCall(tx, turn, stop))
+  const stopped = (held: TurnRow, stop: Stop) =>
+    own(held, `waits-${stop.waiting.kind}`, (tx, turn) => stopCall(tx, turn, stop))
 
   /**
    * What is left of a step when nothing runs any more: calls that may go on now, a turn that waits (and has no fiber from
@@ -282,14 +297,13 @@ const make = Effect.gen(function* () {
     own(held, "notice", (tx, turn) =>
       Effect.gen(function* () {
         const growing = yield* growingParts(tx, hub, turn)
-        const n = hub.live.takePart(turn.sessionId, turn.turnId) ?? 1
-        const row: PartRow = { n, step: 0, open: false, part: { type: "notice", partId: `p${n}`, code, message } }
-        return yield* record(tx, { from: turn, turn, parts: [...growing, row] })
+        return yield* record(tx, { from: turn, turn, parts: [...growing, ...noticeOf(turn, { code, message })] })
       })
     )
 
-  /** As `end` says, on the runner's own turn. */
-  const finish = (held: TurnRow, ending: Ending) => own(held, "end", (tx, turn) => end(tx, bell, turn, ending))
+  /** As `end` says, on the runner's own turn, with what people are told of it. */
+  const finish = (held: TurnRow, ending: Ending, notice?: Notice) =>
+    own(held, "end", (tx, turn) => end(tx, bell, turn, { ...ending, added: noticeOf(turn, notice) }))
 
   /** A turn's parts as they stand. */
   const parts = (held: TurnRow) => repo.parts(held.sessionId, held.turnId)
