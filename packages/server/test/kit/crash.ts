@@ -11,6 +11,13 @@ export interface Mortal {
    * unless it is up by then.
    */
   readonly crash: (early?: number) => Promise<Harness>
+  /** A server that dies by itself at a point, `point:session:n`: the one that runs when it is armed so already. */
+  readonly arm: (point: string) => Promise<Harness>
+  /**
+   * Settles when the armed one has died and another is up. The next ones are armed with these points, one after another: one
+   * that dies while it starts is followed by the next.
+   */
+  readonly fall: (...points: ReadonlyArray<string>) => Promise<Harness>
   /** By when each one was dead, as the wall clock says: what the log holds up to then was written before. */
   readonly deaths: ReadonlyArray<number>
   readonly stop: () => Promise<void>
@@ -18,8 +25,26 @@ export interface Mortal {
 
 export const mortal = async (options: HarnessOptions): Promise<Mortal> => {
   const deaths: Array<number> = []
+  let armed = options.env?.["HARNESS_CRASH_AT"] ?? ""
+  const start = (point: string) => {
+    armed = point
+    return startHarness({ ...options, env: { ...options.env, HARNESS_CRASH_AT: point } })
+  }
   let up = startHarness(options)
   await up
+  /** The first start that lives; only the last has to. */
+  const revive = async (points: ReadonlyArray<string>): Promise<Harness> => {
+    const [point = "", ...more] = points
+    if (more.length === 0) return start(point)
+    try {
+      const born = await start(point)
+      await born.gone
+    } catch {
+      // It died while it started.
+    }
+    deaths.push(Date.now())
+    return revive(more)
+  }
   const again = async (dying: Promise<Harness>, early: number | undefined) => {
     await (await dying).kill()
     deaths.push(Date.now())
@@ -36,6 +61,20 @@ export const mortal = async (options: HarnessOptions): Promise<Mortal> => {
     up: () => up,
     crash: (early) => {
       up = again(up, early)
+      return up
+    },
+    arm: async (point) => {
+      if (armed === point) return up
+      await (await up).kill()
+      deaths.push(Date.now())
+      up = start(point)
+      return up
+    },
+    fall: async (...points) => {
+      const signal = await (await up).gone
+      if (signal !== "SIGKILL") throw new Error(`the server ended with ${signal}`)
+      deaths.push(Date.now())
+      up = revive(points)
       return up
     },
     deaths,

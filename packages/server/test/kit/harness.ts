@@ -14,6 +14,8 @@ export interface Harness {
   readonly pid: number
   /** Everything it wrote to stderr. */
   readonly log: () => string
+  /** Settles when the process has ended, with the signal that ended it. */
+  readonly gone: Promise<NodeJS.Signals | null>
   /** SIGKILL, and gone. */
   readonly kill: () => Promise<void>
   /** SIGTERM; answers the exit code. */
@@ -92,6 +94,7 @@ export const startHarness = async (options: HarnessOptions): Promise<Harness> =>
     token: TOKEN,
     pid: child.pid ?? 0,
     log: () => log,
+    gone: exited(child).then(() => child.signalCode),
     kill: async () => {
       child.kill("SIGKILL")
       await exited(child)

@@ -1,12 +1,15 @@
 // A server as a process of its own, for tests that kill it. Settings come from the environment, as for a user's.
+import { appendFileSync } from "node:fs"
 import { Effect, Fiber } from "effect"
 import { CrashPoints } from "../../dist/log/CrashPoints.js"
 import { loadSettings, startServer } from "../../dist/main.js"
 
+// `HARNESS_POINTS` is a file that keeps who passed which point, in order.
 // `point:session:n` ends the process at the n-th time that session passes the point; `*` is any session.
 const [point, session, nth = "1"] = (process.env.HARNESS_CRASH_AT ?? "").split(":")
 let left = Number(nth)
 const pass = (name, sessionId) => {
+  if (process.env.HARNESS_POINTS !== undefined) appendFileSync(process.env.HARNESS_POINTS, `${sessionId} ${name}\n`)
   if (name !== point || (session !== "*" && sessionId !== session)) return
   left -= 1
   if (left === 0) process.kill(process.pid, "SIGKILL")
