@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { fanout } from "./benches/fanout.ts"
+import { parked } from "./benches/parked.ts"
 import { replay } from "./benches/replay.ts"
 import { requests } from "./benches/requests.ts"
 import { sessions } from "./benches/sessions.ts"
@@ -12,7 +13,7 @@ import { throughput } from "./benches/throughput.ts"
 import { turn } from "./benches/turns.ts"
 import { machine, type Options, type Row, table } from "./report.ts"
 
-const benches = [start, requests, sessions, submissions, turn, throughput, fanout, replay]
+const benches = [start, requests, sessions, submissions, turn, throughput, fanout, replay, parked]
 const names = benches.map(({ name }) => name).join(" ")
 
 const usage = `pnpm bench [names…] [--json FILE] [--quick] [--data FOLDER] [--profile FOLDER]

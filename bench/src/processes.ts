@@ -11,6 +11,7 @@ export const TOKEN = "bench-token-of-an-admin"
 const cli = fileURLToPath(new URL("../../apps/cli/dist/main.js", import.meta.url))
 const ownServer = fileURLToPath(new URL("./children/serve.js", import.meta.url))
 
+const measure = new URL("./children/measure.js", import.meta.url).href
 const hello = fileURLToPath(new URL("./children/hello.js", import.meta.url))
 
 const exited = (child: ChildProcess): Promise<void> =>
@@ -59,16 +60,19 @@ export interface ServerOptions {
   readonly folder: string
   readonly modelUrl?: string | undefined
   readonly profile?: string | undefined
+  /** Where its memory is written when somebody asks (`held`). */
+  readonly measureFile?: string
 }
 
 /** Our server, as a user starts it, on a folder of its own; up when its health is. */
-export const startServer = async ({ folder, modelUrl, profile }: ServerOptions): Promise<Running> => {
+export const startServer = async ({ folder, measureFile, modelUrl, profile }: ServerOptions): Promise<Running> => {
   const port = await freePort()
   const root = join(folder, "root")
   mkdirSync(root, { recursive: true })
   const program = existsSync(cli) ? [cli, "server"] : [ownServer]
   const flags = profile === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", profile]
-  const child = spawn(process.execPath, [...flags, ...program], {
+  const measured = measureFile === undefined ? [] : ["--import", measure]
+  const child = spawn(process.execPath, [...flags, ...measured, ...program], {
     cwd: root,
     stdio: ["ignore", "ignore", "pipe"],
     env: {
@@ -78,6 +82,7 @@ export const startServer = async ({ folder, modelUrl, profile }: ServerOptions):
       HARNESS_DATA: join(folder, "data"),
       HARNESS_ROOT: root,
       HARNESS_TOKEN: TOKEN,
+      ...(measureFile === undefined ? {} : { MEASURE_FILE: measureFile }),
       ...(modelUrl === undefined
         ? {}
         : { OPENAI_BASE_URL: `${modelUrl}/v1`, OPENAI_API_KEY: "bench", HARNESS_MODEL: "openai/bench" })

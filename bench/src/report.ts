@@ -11,10 +11,11 @@ export interface Aim {
 export interface Row {
   readonly bench: string
   readonly what: string
-  readonly unit: "ms" | "/s" | "MiB"
+  readonly unit: "ms" | "/s" | "MiB" | "KiB"
   readonly ours: number
-  readonly plain: number
-  readonly ratio: number
+  /** Absent where nothing plain does anything like it. */
+  readonly plain?: number
+  readonly ratio?: number
   readonly aim?: Aim
   /** Every round, in order. */
   readonly rounds?: Rounds<number>
@@ -58,6 +59,13 @@ export const rowFrom = (
   ...(rounds === undefined ? {} : { rounds })
 })
 
+/** A row of a number that nothing plain has. */
+export const rowAlone = (
+  about: Pick<Row, "bench" | "what" | "unit">,
+  ours: number,
+  aim?: (ours: number) => Aim
+): Row => ({ ...about, ours, ...(aim === undefined ? {} : { aim: aim(ours) }) })
+
 /** Ours is at most this many times the plain number. */
 export const atMostTimes =
   (times: number) =>
@@ -98,8 +106,8 @@ export const table = (rows: ReadonlyArray<Row>): string => {
     row.bench,
     row.what,
     `${show(row.ours)} ${row.unit}`,
-    `${show(row.plain)} ${row.unit}`,
-    `${row.ratio.toFixed(2)} ×`,
+    row.plain === undefined ? "" : `${show(row.plain)} ${row.unit}`,
+    row.ratio === undefined ? "" : `${row.ratio.toFixed(2)} ×`,
     row.aim?.says ?? "",
     row.aim === undefined ? "" : row.aim.holds ? "holds" : "MISSED"
   ])

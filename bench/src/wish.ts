@@ -9,6 +9,8 @@ export interface Wish {
   readonly stamp?: boolean
   /** The last delta ends with `MARK-<mark>.` */
   readonly mark?: number
+  /** Asks for this call first. */
+  readonly call?: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
   /** Never answers. */
   readonly hold?: boolean
 }

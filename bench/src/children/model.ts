@@ -9,11 +9,16 @@ interface Message {
   readonly content: string | ReadonlyArray<{ readonly text?: string }>
 }
 
-const wishOf = (body: string): Wish => {
+interface Asked extends Wish {
+  /** The call has been made. */
+  readonly called: boolean
+}
+
+const wishOf = (body: string): Asked => {
   const { messages }: { messages: ReadonlyArray<Message> } = JSON.parse(body)
   const content = messages.findLast(({ role }) => role === "user")?.content ?? ""
   const wish: Wish = JSON.parse(typeof content === "string" ? content : (content[0]?.text ?? ""))
-  return wish
+  return { ...wish, called: messages.at(-1)?.role === "tool" }
 }
 
 const chunk = (choices: ReadonlyArray<unknown>, usage?: object): string =>
@@ -22,11 +27,24 @@ const chunk = (choices: ReadonlyArray<unknown>, usage?: object): string =>
 const delta = (content: string, reason: string | null = null): string =>
   chunk([{ index: 0, delta: reason === null ? { role: "assistant", content } : {}, finish_reason: reason }])
 
-const play = async (response: ServerResponse, wish: Wish) => {
+const callChunks = ({ name, arguments: args }: NonNullable<Wish["call"]>): string => {
+  const call = { index: 0, id: "call_0", type: "function", function: { name, arguments: JSON.stringify(args) } }
+  return (
+    chunk([{ index: 0, delta: { role: "assistant", tool_calls: [call] }, finish_reason: null }]) +
+    chunk([{ index: 0, delta: {}, finish_reason: "tool_calls" }])
+  )
+}
+
+const play = async (response: ServerResponse, wish: Asked) => {
   response.writeHead(200, { "content-type": "text/event-stream" })
   response.flushHeaders()
   if (wish.hold === true) return
   if (wish.firstMillis !== undefined) await sleep(wish.firstMillis)
+  if (wish.call !== undefined && !wish.called) {
+    response.write(callChunks(wish.call))
+    response.end("data: [DONE]\n\n")
+    return
+  }
   for (let index = 0; index < wish.deltas; index++) {
     if (index > 0) await (wish.gapMillis === undefined ? breath() : sleep(wish.gapMillis))
     const end = wish.mark !== undefined && index === wish.deltas - 1 ? markOf(wish.mark) : ""

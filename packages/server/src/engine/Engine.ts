@@ -1,5 +1,5 @@
 import { SessionId } from "@harness/protocol"
-import { Cause, Context, Deferred, Effect, FiberMap, Layer, Option } from "effect"
+import { Cause, Context, Deferred, Effect, FiberMap, Layer, Metric, Option } from "effect"
 import { CompactionsRepo } from "../compaction/CompactionsRepo.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Bell } from "../turns/Bell.ts"
@@ -10,6 +10,8 @@ const RUNNING_MAX = 256
 
 /** Between two tries of a turn that could be neither run nor ended. */
 const BREATH = "1 second"
+
+const runners = Metric.gauge("harness_runners", { description: "Sessions with a fiber that runs their work" })
 
 /** How a turn is run; the loop knows. */
 export class Runner extends Context.Tag("@harness/server/Runner")<
@@ -54,6 +56,7 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
       const places = yield* Places
       const sessions = yield* SessionsRepo
       const compactions = yield* CompactionsRepo
+      yield* Metric.incrementBy(runners, 0)
       const fibers = yield* FiberMap.make<string>()
       const busy = new Map<string, Busy>()
       const fork = yield* FiberMap.runtime(fibers)<never>()
@@ -144,7 +147,14 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
         }
         const here: Busy = { again: false, running: undefined, stopped: new Set() }
         busy.set(sessionId, here)
-        fork(sessionId, drain(sessionId, here))
+        fork(
+          sessionId,
+          Effect.acquireUseRelease(
+            Metric.increment(runners),
+            () => drain(sessionId, here),
+            () => Metric.incrementBy(runners, -1)
+          )
+        )
       }
 
       const stop = (sessionId: string, turnId: string) => {
@@ -154,14 +164,14 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
         else wake(sessionId)
       }
 
-      yield* Effect.forEach(yield* sessions.busy, ({ sessionId }) => progress.recover(sessionId), {
+      yield* Effect.forEach(yield* sessions.due, ({ sessionId }) => progress.recover(sessionId), {
         concurrency: "unbounded",
         discard: true
       })
       // Read anew: a turn that recovery ended may have given work to a session that had none.
-      const waiting = [...(yield* sessions.busy), ...(yield* compactions.waiting)]
+      const waiting = [...(yield* sessions.due), ...(yield* compactions.waiting)]
       bell.listen({ wake, stop })
-      for (const { sessionId } of waiting) wake(sessionId)
+      for (const { sessionId } of waking) wake(sessionId)
       return Engine.of({ running: () => busy.size })
     })
   )

@@ -180,10 +180,10 @@ const make = Effect.gen(function* () {
         ])
       )
     },
-    /** Sessions with a turn under way or waiting, for the start. */
-    busy: Effect.orDie(
+    /** Sessions with a turn to run, for the start. One whose turn waits is left alone: a settlement wakes it. */
+    due: Effect.orDie(
       read<{ sessionId: SessionId }>(
-        'SELECT session_id AS "sessionId" FROM session WHERE deleted_at IS NULL AND (active_turn IS NOT NULL OR queued > 0) ORDER BY ord'
+        `SELECT session_id AS "sessionId" FROM session WHERE deleted_at IS NULL AND ${stateSql.running} ORDER BY ord`
       )
     )
   }
