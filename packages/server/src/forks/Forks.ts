@@ -9,7 +9,7 @@ import type {
   TurnId
 } from "@harness/protocol"
 import { Context, Effect, Layer } from "effect"
-import { HistoryRepo } from "../history/HistoryRepo.ts"
+import { HistoryRepo, placeSql } from "../history/HistoryRepo.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Models } from "../models/Models.ts"
 import { busy, entryNotFound, mismatch, sessionDeleted, turnNotFound } from "../sessions/refusals.ts"
@@ -31,12 +31,12 @@ const EVERYTHING: Extent = { seq: Number.MAX_SAFE_INTEGER, ord: 2 ** 40 }
 const placesOf = (tx: Tx, turn: TurnRow) =>
   Effect.gen(function* () {
     const [own] = yield* tx.query<{ first: number | null; last: number | null }>(
-      "SELECT min(ord) AS first, max(ord) AS last FROM entry WHERE session_id = ? AND turn_id = ?",
+      `SELECT min(${placeSql("ord")}) AS first, max(${placeSql("ord")}) AS last FROM entry WHERE session_id = ? AND turn_id = ?`,
       [turn.sessionId, turn.turnId]
     )
     if (own?.first != null && own.last !== null) return { first: own.first, last: own.last }
     const [before] = yield* tx.query<{ last: number }>(
-      "SELECT coalesce(max(e.ord), 0) AS last FROM entry e LEFT JOIN turn t ON t.session_id = e.session_id AND t.turn_id = e.turn_id " +
+      `SELECT coalesce(max(${placeSql("e.ord")}), 0) AS last FROM entry e LEFT JOIN turn t ON t.session_id = e.session_id AND t.turn_id = e.turn_id ` +
         "WHERE e.session_id = ? AND e.ord < ? AND (t.seq < ? OR (e.turn_id IS NULL AND e.accepted_cursor < ?))",
       [turn.sessionId, EVERYTHING.ord, turn.seq, turn.acceptedCursor]
     )
@@ -82,10 +82,10 @@ const extentOf = (
     // Turns whose first word stands before the entry.
     const [last] = yield* tx.query<{ seq: number }>(
       "SELECT coalesce(max(t.seq), 0) AS seq FROM turn t JOIN entry e ON e.session_id = t.session_id AND e.turn_id = t.turn_id " +
-        "WHERE t.session_id = ? AND e.ord < ?",
-      [sessionId, entry.ord]
+        `WHERE t.session_id = ? AND ${placeSql("e.ord")} < ?`,
+      [sessionId, entry.place]
     )
-    return { seq: last?.seq ?? 0, ord: entry.ord }
+    return { seq: last?.seq ?? 0, ord: entry.place }
   })
 
 /** Settled turns keep their ids, and the prompts that joined them go along. Their rows of the log stay behind. */

@@ -12,6 +12,10 @@ const BEHIND = 2 ** 40
 /** Entries that a summary stands for are this far below their places: kept, and not shown. */
 const HIDDEN = 2 ** 41
 
+/** An entry's place in the history, hidden or not. A hidden summary stands twice as low: its place was somebody's before it. */
+export const placeSql = (ord: string): string =>
+  `CASE WHEN ${ord} > 0 THEN ${ord} WHEN ${ord} > -${HIDDEN} THEN ${ord} + ${HIDDEN} ELSE ${ord} + ${2 * HIDDEN} END`
+
 /** What an entry holds beside its place. */
 interface EntryBody {
   readonly content: ReadonlyArray<Part>
@@ -235,11 +239,10 @@ const summarise = (
 ) =>
   Effect.gen(function* () {
     const { entryId, sessionId, text, upTo } = summary
-    yield* tx.query("UPDATE entry SET ord = ord - ? WHERE session_id = ? AND ord > 0 AND ord <= ?", [
-      HIDDEN,
-      sessionId,
-      upTo
-    ])
+    yield* tx.query(
+      "UPDATE entry SET ord = ord - ? * (1 + (role = 'system')) WHERE session_id = ? AND ord > 0 AND ord <= ?",
+      [HIDDEN, sessionId, upTo]
+    )
     const body: EntryBody = { content: [{ type: "text", text }] }
     yield* tx.query(insertSql, [
       sessionId,
@@ -266,7 +269,8 @@ const copy = (tx: Tx, bounds: CopyBounds) =>
       "INSERT INTO entry (session_id, entry_id, ord, turn_id, role, call_id, provider, body, request_hash, audience, accepted_cursor) " +
         "SELECT ?, entry_id, ord, turn_id, role, call_id, provider, body, request_hash, audience, accepted_cursor FROM entry " +
         "WHERE session_id = ? AND body <> '' AND " +
-        "((turn_id IS NULL AND ord <= ?) OR turn_id IN (SELECT value FROM json_each(?))) AND " +
+        `((turn_id IS NULL AND ${placeSql("ord")} <= ?) OR ` +
+        " turn_id IN (SELECT value FROM json_each(?))) AND " +
         mayTake,
       [
         bounds.to,
@@ -276,11 +280,13 @@ const copy = (tx: Tx, bounds: CopyBounds) =>
         ...(bounds.actorId === undefined ? [] : [bounds.actorId])
       ]
     )
-    // A copy that ends before the last summary has no use for it: what it stood for is shown again.
+    // A copy shows its own last summary, and what came after it, whatever a later one stood for.
+    const place = placeSql("ord")
     yield* tx.query(
-      "UPDATE entry SET ord = ord + ? WHERE session_id = ? AND ord < 0 AND ord + ? > " +
-        "(SELECT coalesce(max(ord), 0) FROM entry WHERE session_id = ? AND role = 'system' AND ord > 0)",
-      [HIDDEN, bounds.to, HIDDEN, bounds.to]
+      `UPDATE entry SET ord = ${place} WHERE session_id = ? AND ord < 0 AND (${place} > ` +
+        `(SELECT coalesce(max(${place}), 0) FROM entry WHERE session_id = ? AND role = 'system') OR (role = 'system' AND ${place} = ` +
+        `(SELECT max(${place}) FROM entry WHERE session_id = ? AND role = 'system')))`,
+      [bounds.to, bounds.to, bounds.to]
     )
     yield* tx.query(
       "UPDATE session SET next_ord = 1 + (SELECT coalesce(max(ord), 0) FROM entry WHERE session_id = ?) WHERE session_id = ?",
@@ -288,10 +294,11 @@ const copy = (tx: Tx, bounds: CopyBounds) =>
     )
   })
 
-const findSql = `SELECT ${columns}, request_hash AS "requestHash", accepted_cursor AS "acceptedCursor" FROM entry WHERE session_id = ? AND entry_id = ?`
+const findSql = `SELECT ${columns}, ${placeSql("ord")} AS place, request_hash AS "requestHash", accepted_cursor AS "acceptedCursor" FROM entry WHERE session_id = ? AND entry_id = ?`
 
 /** What a repeated append, and a fork's boundary, must know of an entry. */
 export interface FoundEntry extends Row {
+  readonly place: number
   readonly requestHash: string | null
   readonly acceptedCursor: number | null
 }
