@@ -1,4 +1,3 @@
-import { join } from "node:path"
 import {
   type Actor,
   type CallResult,
@@ -14,7 +13,7 @@ import { Hooks } from "../hooks/Hooks.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { living } from "../sessions/Sessions.ts"
 import { Home } from "../storage/Home.ts"
-import { limitResult } from "../tools/output.ts"
+import { limitResult, outputFolder } from "../tools/output.ts"
 import { errorResult } from "../tools/results.ts"
 import { Bell } from "../turns/Bell.ts"
 import { type Pending, PendingRepo } from "../turns/PendingRepo.ts"
@@ -59,7 +58,7 @@ const make = Effect.gen(function* () {
       const waits = (yield* repo.ofTurn(sessionId, turnId)).find((pending) => pending.callId === callId)
       if (waits === undefined) return result
       return yield* limitResult(result, {
-        outputDir: join(home.folder, "tool-output", sessionId),
+        outputDir: outputFolder(home.folder, sessionId),
         callId: waits.callId
       })
     })

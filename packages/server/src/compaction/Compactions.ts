@@ -14,7 +14,7 @@ import { mismatch, unknownPlace } from "../sessions/refusals.ts"
 import { living, Sessions } from "../sessions/Sessions.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
-import { Bell } from "../turns/Bell.ts"
+import { Bell, compactionKey } from "../turns/Bell.ts"
 import { type CompactionDetails, type CompactionRow, type CompactionState, CompactionsRepo } from "./CompactionsRepo.ts"
 
 const notFound = (compactionId: string) =>
@@ -28,9 +28,6 @@ const shown = ({ compactionId, state, details, cursor }: CompactionRow): Context
   ...(details as Omit<ContextCompactionResponseValue, "compactionId" | "state" | "position">),
   position: { cursor }
 })
-
-/** What the engine calls a compaction under way, where it would name a turn. */
-export const compactionKey = (compactionId: string): string => `compaction:${compactionId}`
 
 const make = Effect.gen(function* () {
   const room = yield* CommitRoom
@@ -144,7 +141,7 @@ const make = Effect.gen(function* () {
 
   /**
    * The one to run next, marked as running; nothing while a turn runs or waits: its calls may still be open. One that a
-   * crash cut is failed: its history is as it was.
+   * crash or a turn's end cut is failed: its history is as it was.
    */
   const takeUp = (sessionId: SessionId) =>
     Effect.flatMap(repo.isWaiting(sessionId), (waits) => (waits ? takeUpNow(sessionId) : Effect.succeed(undefined)))
@@ -216,7 +213,7 @@ const make = Effect.gen(function* () {
 const interrupted: SafeFailure = {
   kind: "transient",
   code: "compaction.interrupted",
-  message: "the server stopped while this compaction ran",
+  message: "the compaction was cut short",
   retryable: true
 }
 

@@ -8,6 +8,7 @@ import { judge } from "../permissions/rules.ts"
 import { toTimestamp } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
 import { mint } from "../storage/mint.ts"
+import { outputFolder } from "../tools/output.ts"
 import { errorResult, notFound } from "../tools/results.ts"
 import type { Tool, ToolContext, ToolResource } from "../tools/Tool.ts"
 import { Tools } from "../tools/Tools.ts"
@@ -50,7 +51,7 @@ export const contextOf = (held: Held, planned: Planned) =>
     const context: ToolContext = {
       root: home.root,
       workdir: join(home.root, held.session.workdir),
-      outputDir: join(home.folder, "tool-output", sessionId),
+      outputDir: outputFolder(home.folder, sessionId),
       server: home.server,
       sessionId,
       turnId,

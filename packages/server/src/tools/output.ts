@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { CallResult } from "@harness/protocol"
 import { Effect } from "effect"
@@ -14,6 +14,16 @@ const NOTE_BYTES = 512
 
 /** Whose output it is, and the folder that keeps it. */
 type Place = Pick<ToolContext, "outputDir" | "callId">
+
+/** The folder that keeps whole outputs of a session, inside its server's. */
+export const outputFolder = (serverFolder: string, sessionId: string): string =>
+  join(serverFolder, "tool-output", sessionId)
+
+/** Whole outputs of a session go with it. */
+export const forgetOutput = (serverFolder: string, sessionId: string): Effect.Effect<void> =>
+  Effect.tryPromise(() => rm(outputFolder(serverFolder, sessionId), { recursive: true, force: true })).pipe(
+    Effect.catchAll((error) => Effect.logWarning("a deleted session's output is still there", error.error))
+  )
 
 /** What the whole output of a call is called, for the model: `read` takes it under this name. */
 export const outputName = (callId: string): string => `tool-output/${callId}.txt`

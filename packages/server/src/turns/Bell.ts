@@ -8,6 +8,9 @@ export interface BellListener {
   readonly stop: (sessionId: string, turnId: string) => void
 }
 
+/** What the engine calls a compaction under way, where it would name a turn. */
+export const compactionKey = (compactionId: string): string => `compaction:${compactionId}`
+
 /** Commits say here, once they stand, that the engine should look. */
 export class Bell extends Context.Tag("@harness/server/Bell")<
   Bell,

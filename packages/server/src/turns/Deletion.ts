@@ -6,13 +6,17 @@ import { sessionNotFound } from "../sessions/refusals.ts"
 import { type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { toTimestamp } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
+import { forgetOutput } from "../tools/output.ts"
 import { Jobs } from "../workspace/Jobs.ts"
-import { Bell } from "./Bell.ts"
+import { Bell, compactionKey } from "./Bell.ts"
 import { settle } from "./settle.ts"
 import { type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
 
 const unsettled =
   "SELECT turn_id AS \"turnId\" FROM turn WHERE session_id = ? AND state IN ('running', 'waiting', 'queued') ORDER BY rank"
+
+const openCompactions =
+  "SELECT compaction_id AS \"compactionId\" FROM compaction WHERE session_id = ? AND state IN ('queued', 'running')"
 
 /** Content that goes; rows of the log keep their stamps. */
 const wipes = [
@@ -21,19 +25,30 @@ const wipes = [
   "DELETE FROM growth WHERE session_id = ?",
   "DELETE FROM turn_part WHERE session_id = ?",
   "DELETE FROM turn WHERE session_id = ?",
-  "DELETE FROM entry WHERE session_id = ?"
+  "DELETE FROM entry WHERE session_id = ?",
+  "DELETE FROM pending WHERE session_id = ?",
+  "DELETE FROM permission_request WHERE session_id = ?",
+  "DELETE FROM permission_grant WHERE session_id = ?",
+  "DELETE FROM question WHERE session_id = ?",
+  "DELETE FROM compaction WHERE session_id = ?",
+  "DELETE FROM task WHERE child_session = ?",
+  "DELETE FROM task WHERE parent_session = ?"
 ]
 
 const make = Effect.gen(function* () {
   const room = yield* CommitRoom
   const bell = yield* Bell
   const jobs = yield* Jobs
-  const { server } = yield* Home
+  const { folder, server } = yield* Home
 
-  /** What its tools left running ends with a session. Nobody waits for it. */
+  /** What its tools left running ends with a session, and the outputs that were kept whole go. Nobody waits for it. */
   const endJobs = (sessions: ReadonlyArray<SessionId>) =>
     Effect.forkDaemon(
-      Effect.forEach(sessions, (sessionId) => jobs.endSession({ server, sessionId }), { discard: true })
+      Effect.forEach(
+        sessions,
+        (sessionId) => Effect.zipRight(jobs.endSession({ server, sessionId }), forgetOutput(folder, sessionId)),
+        { discard: true }
+      )
     )
 
   const deleteOne = (tx: Tx, row: SessionRow, actor: Actor) =>
@@ -49,6 +64,9 @@ const make = Effect.gen(function* () {
       for (const { turnId } of yield* tx.query<Pick<TurnRow, "turnId">>(unsettled, [sessionId])) {
         const turn = yield* TurnsRepo.find(tx, sessionId, turnId)
         if (turn !== undefined) yield* settle(tx, bell, turn, { state: "cancelled", stopReason: "cancelled", actor })
+      }
+      for (const { compactionId } of yield* tx.query<{ compactionId: string }>(openCompactions, [sessionId])) {
+        tx.after(() => bell.stop(sessionId, compactionKey(compactionId)))
       }
       const cursor = yield* SessionsRepo.advance(tx, sessionId, 1)
       yield* tx.append({ sessionId, cursor, type: "deleted" }, { actor }, { deletedAt: tx.at })
@@ -94,7 +112,7 @@ const make = Effect.gen(function* () {
 
   const deleteAll = Effect.fn("Deletion.deleteAll")((actor: Actor) =>
     room
-      .commit<number, never>((tx) =>
+      .commit<ReadonlyArray<SessionId>, never>((tx) =>
         Effect.gen(function* () {
           const rows = yield* tx.query<{ sessionId: SessionId }>(
             'SELECT session_id AS "sessionId" FROM session WHERE deleted_at IS NULL ORDER BY ord'
@@ -103,10 +121,13 @@ const make = Effect.gen(function* () {
             const row = yield* SessionsRepo.find(tx, sessionId)
             if (row !== undefined) yield* deleteOne(tx, row, actor)
           }
-          return rows.length
+          return rows.map(({ sessionId }) => sessionId)
         })
       )
-      .pipe(Effect.tap(() => Effect.forkDaemon(jobs.endServer(server))))
+      .pipe(
+        Effect.tap((ended) => Effect.zipRight(Effect.forkDaemon(jobs.endServer(server)), endJobs(ended))),
+        Effect.map(({ length }) => length)
+      )
   )
 
   return { deleteSession, deleteAll }
