@@ -62,6 +62,8 @@ export const HarnessJsonHook = Schema.Struct({
 /** What turns may use when they name nothing themselves; a session's and a tree's budget hold whatever a turn says. */
 export const HarnessJsonLimits = Schema.Struct({
   maxSteps: Schema.optional(Schema.Int.pipe(Schema.between(1, 1000))),
+  /** How long the summary of a compaction may take. */
+  compactionMillis: Schema.optional(Schema.Int.pipe(Schema.between(1, 3_600_000))),
   turn: Schema.optional(Budget),
   session: Schema.optional(Budget),
   tree: Schema.optional(Budget)

@@ -1,18 +1,19 @@
 import type { SafeFailure } from "@harness/protocol"
-import { Effect, Either, Ref, Stream } from "effect"
+import { Cause, Effect, Either, Ref, Stream } from "effect"
 import { Compactions } from "../compaction/Compactions.ts"
 import type { CompactionRow } from "../compaction/CompactionsRepo.ts"
 import { headOf } from "../compaction/plan.ts"
 import { roomOf, tokensOfText, totalTokens } from "../compaction/tokens.ts"
 import { transcriptOf } from "../compaction/transcript.ts"
+import { Limits } from "../config/Limits.ts"
 import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
 import { Models } from "../models/Models.ts"
 import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { withRetries } from "../providers/retry.ts"
 import { configurationOf, SessionsRepo } from "../sessions/SessionsRepo.ts"
 
-/** A summary takes at most this long, whatever the model does. */
-const TIME_MAX = "5 minutes"
+/** A summary takes at most this long, whatever the model does, unless `harness.json` says otherwise. */
+const MILLIS_MAX = 300_000
 
 /** Whoever asks for a compaction between turns gets a summary of all there is. */
 const EVERYTHING = { tokens: 0, units: 0 }
@@ -27,6 +28,13 @@ const failureOf = (code: string, message: string): SafeFailure => ({
   retryable: true
 })
 
+const broken: SafeFailure = {
+  kind: "permanent",
+  code: "internal",
+  message: "the server failed to summarise this history",
+  retryable: false
+}
+
 /** Asks the model for a summary. */
 const summaryOf = (model: ResolvedModel, head: ReadonlyArray<StoredEntry>, instructions: string) =>
   Effect.gen(function* () {
@@ -35,6 +43,7 @@ const summaryOf = (model: ResolvedModel, head: ReadonlyArray<StoredEntry>, instr
     const ask = instructions === "" ? "Summarise this conversation." : `Summarise this conversation. ${instructions}`
     const room = roomOf(model)
     const left = room === undefined ? undefined : Math.max(0, room - tokensOfText(SYSTEM) - tokensOfText(ask))
+    const { compactionMillis = MILLIS_MAX } = yield* yield* Limits
     yield* withRetries(
       () =>
         model.generate({
@@ -44,16 +53,14 @@ const summaryOf = (model: ResolvedModel, head: ReadonlyArray<StoredEntry>, instr
         }),
       { onRetry: () => Effect.void, baseMillis: retryBaseMillis }
     ).pipe(
-      Stream.runForEach((event) => (event._tag === "Text" ? Ref.update(text, (so) => so + event.delta) : Effect.void))
+      Stream.runForEach((event) => (event._tag === "Text" ? Ref.update(text, (so) => so + event.delta) : Effect.void)),
+      Effect.timeoutFail({
+        duration: compactionMillis,
+        onTimeout: () => ({ failure: failureOf("compaction.timeout", "the summary took too long") })
+      })
     )
     return yield* Ref.get(text)
-  }).pipe(
-    Effect.timeoutFail({
-      duration: TIME_MAX,
-      onTimeout: () => ({ failure: failureOf("compaction.timeout", "the summary took too long") })
-    }),
-    Effect.mapError((error: ModelFailure | { readonly failure: SafeFailure }) => error.failure)
-  )
+  }).pipe(Effect.mapError((error: ModelFailure | { readonly failure: SafeFailure }) => error.failure))
 
 /** One compaction, from its head to its end. Answers whether the history is shorter now. */
 const run = (row: CompactionRow, model: ResolvedModel, keep: { readonly tokens: number; readonly units: number }) =>
@@ -102,7 +109,14 @@ export const compactBetween = (
       yield* compactions.fail(row, { kind: "permanent", code, message, retryable: false })
       return true
     }
-    yield* Effect.raceFirst(run(row, model.right, EVERYTHING), stopped)
+    yield* Effect.raceFirst(run(row, model.right, EVERYTHING), stopped).pipe(
+      // A defect of ours must not keep the session's turns waiting.
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.zipRight(Effect.logError("a compaction broke", cause), compactions.fail(row, broken))
+      )
+    )
     return true
   })
 
