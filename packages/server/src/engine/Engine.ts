@@ -171,7 +171,7 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
       // Read anew: a turn that recovery ended may have given work to a session that had none.
       const waiting = [...(yield* sessions.due), ...(yield* compactions.waiting)]
       bell.listen({ wake, stop })
-      for (const { sessionId } of waking) wake(sessionId)
+      for (const { sessionId } of waiting) wake(sessionId)
       return Engine.of({ running: () => busy.size })
     })
   )
