@@ -54,7 +54,9 @@ describe.runIf(hasTerminals)("a person at the terminal", () => {
     const grants = await run(["grants", "granted"], { env: server.env })
     assert.match(grants.out, /^grt_\S+ {2}\S+Z {2}admin {2}shell echo a\n$/)
     const grant = grants.out.split(" ")[0] ?? ""
-    assert.match((await run(["grants", "remove", "granted", grant], { env: server.env })).out, /is taken back/)
+    const remove = () => run(["grants", "remove", "granted", grant], { env: server.env })
+    assert.match((await remove()).out, /is taken back/)
+    assert.strictEqual((await remove()).out, `${grant} was not there\n`)
     assert.strictEqual((await run(["prompt", "-s", "granted", shell("echo a")], { env: server.env })).code, 1)
   })
 

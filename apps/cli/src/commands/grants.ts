@@ -30,5 +30,10 @@ export const remove = (
   Effect.gen(function* () {
     const { ask, client } = yield* connect(where)
     const gone = yield* ask(client.permissions.removeGrant({ server, sessionId: args.session, grantId: args.grant }))
-    yield* answer(json, gone, () => `${gone.grantId} is taken back: ${grantText(gone)} is asked for again\n`)
+    const { grantId, permission, patterns } = gone
+    yield* answer(json, gone, () =>
+      permission === undefined || patterns === undefined
+        ? `${grantId} was not there\n`
+        : `${grantId} is taken back: ${grantText({ permission, patterns })} is asked for again\n`
+    )
   })

@@ -41,7 +41,7 @@ const removeGrant = HttpApiEndpoint.del("removeGrant", "/servers/:server/session
   .setPath(grantPath)
   .setUrlParams(NoQuery)
   .addSuccess(SavedPermissionResponse)
-  .annotate(OpenApi.Summary, "Take a grant back: from the next call on it is asked again")
+  .annotate(OpenApi.Summary, "Take a grant back: from the next call on it is asked again; twice is fine")
 
 const listDescendantPermissions = HttpApiEndpoint.get(
   "listDescendantPermissions",

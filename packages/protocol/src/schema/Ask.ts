@@ -39,9 +39,16 @@ export const SavedPermission = Schema.Struct({
   actor: Actor
 }).annotations({ identifier: "SavedPermission" })
 export type SavedPermission = typeof SavedPermission.Type
-/** One saved grant, as its removal answers. */
-export const SavedPermissionResponse = SavedPermission
-export type SavedPermissionResponseValue = SavedPermission
+/** A grant is gone. `removed`: by this request, which then says what it was. */
+export const SavedPermissionResponse = Schema.Struct({
+  grantId: GrantId,
+  removed: Schema.Boolean,
+  permission: Schema.optional(Schema.String),
+  patterns: Schema.optional(Schema.Array(Schema.String)),
+  createdAt: Schema.optional(Timestamp),
+  actor: Schema.optional(Actor)
+}).annotations({ identifier: "SavedPermissionResponse" })
+export type SavedPermissionResponseValue = typeof SavedPermissionResponse.Type
 
 /** A session's saved grants, oldest first. */
 export const SavedPermissionsResponse = Schema.Struct({

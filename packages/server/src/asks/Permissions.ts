@@ -7,6 +7,7 @@ import {
   type PermissionReplyResponseValue,
   type PermissionRequest,
   type PermissionRequestId,
+  type SavedPermissionResponseValue,
   type SessionId,
   ValidationError
 } from "@harness/protocol"
@@ -22,8 +23,6 @@ import { deliverCall, releaseCall } from "../turns/pending.ts"
 
 const requestNotFound = (requestId: string) =>
   new NotFoundError({ code: "permission.not_found", message: `there is no permission request ${requestId}` })
-const grantNotFound = (grantId: string) =>
-  new NotFoundError({ code: "grant.not_found", message: `this session has no grant ${grantId}` })
 
 const answerOf = (requestId: PermissionRequestId, settlement: Settlement): PermissionReplyResponseValue => ({
   requestId,
@@ -169,7 +168,9 @@ const make = Effect.gen(function* () {
     return yield* room.commit((tx) =>
       Effect.gen(function* () {
         yield* living(tx, sessionId)
-        return (yield* PermissionsRepo.removeGrant(tx, sessionId, grantId)) ?? (yield* grantNotFound(grantId))
+        const saved = yield* PermissionsRepo.removeGrant(tx, sessionId, grantId)
+        const gone: SavedPermissionResponseValue = { grantId, ...saved, removed: saved !== undefined }
+        return gone
       })
     )
   })

@@ -94,7 +94,9 @@ it("always saves exactly what was shown: the same call runs unasked, another is 
   const { grants } = (await (await api()).get(`${home}/grants`)).body
   expect(grants).toMatchObject([{ grantId: granted.body.grantId, permission: "shell", patterns: [count("a")] }])
   const gone = await (await api()).send("DELETE", `/servers/default${home}/grants/${granted.body.grantId}`)
-  expect(gone).toMatchObject({ status: 200, body: { grantId: granted.body.grantId } })
+  expect(gone).toMatchObject({ status: 200, body: { ...grants[0], removed: true } })
+  const again_ = await (await api()).send("DELETE", `/servers/default${home}/grants/${granted.body.grantId}`)
+  expect(again_).toMatchObject({ status: 200, body: { grantId: granted.body.grantId, removed: false } })
   expect((await (await api()).get(`${home}/grants`)).body.grants).toEqual([])
   await reply(home, other?.requestId ?? "", "once")
   await waits(home, "t")
