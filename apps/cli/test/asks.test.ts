@@ -76,6 +76,29 @@ describe("a prompt with nobody at a terminal", () => {
     assert.match(JSON.stringify(error), /"rejected":\[\{"kind":"permission","id":"req_\w+","sessionId":"task-\w+"/)
   })
 
+  it("cancels its turn when its token may not even reject, names the tool, and ends with 1", async () => {
+    const added = await run(["token", "add", "robot", "--scopes", "read,write"], { env: server.env })
+    const token = ["--url", server.url, "--token", added.out.trim()]
+    const wanted = [
+      ["shy", shell("echo a"), "shell"],
+      ["shy-question", question(which), "question"]
+    ] as const
+    for (const [sessionId, content, tool] of wanted) {
+      const { code, err } = await run(["prompt", ...token, "-s", sessionId, content], { env: server.env })
+      assert.strictEqual(code, 1)
+      assert.include(
+        err,
+        `harness: the turn was cancelled: nobody was there to allow "${tool}", and this token may not reject it\n`
+      )
+      const at = { server: "default", sessionId }
+      const [turn] = (await harness.turns.list(at)).turns
+      assert.deepInclude(await harness.turns.wait({ ...at, turnId: turn?.turnId ?? "" }), { state: "cancelled" })
+      assert.deepStrictEqual((await harness.permissions.list(at)).permissions, [])
+    }
+    const { out } = await run(["prompt", "--json", ...token, "-s", "shy-json", shell("echo a")], { env: server.env })
+    assert.deepInclude(jsonLines(out).at(-1)?.["error"], { code: "ask.unattended", state: "cancelled" })
+  })
+
   it("does so too when the prompt itself was piped in", async () => {
     const running = start(["prompt"], { env: server.env, stdin: shell("echo a") })
     assert.strictEqual((await running.done).code, 1)

@@ -28,6 +28,11 @@ describe("token", () => {
     assert.strictEqual(write.code, 1)
     assert.match(write.err, /^harness: .+\n$/)
 
+    const own = await run(["token", "add", "alice", "--json"], { env })
+    const made: { readonly scopes: unknown; readonly tokenId: string } = JSON.parse(own.out)
+    assert.deepStrictEqual(made.scopes, ["read", "write", "approve"])
+    await run(["token", "revoke", made.tokenId], { env })
+
     const listed = await run(["token", "list"], { env })
     assert.match(listed.out, /^tok_\S+ {2}ci {2}read {2}build,default {2}\S+Z\n$/)
     const [id = ""] = listed.out.split(" ")

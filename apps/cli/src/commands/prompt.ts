@@ -7,6 +7,7 @@ import { type Connected, connect, type Where } from "../connect.ts"
 import { CliFailure, cancelledBy, failed, misused, stoppedBy, turnFailed } from "../failures.ts"
 import { lossNotice } from "../lossNotice.ts"
 import { withoutUndefined } from "../present.ts"
+import { oneLine } from "../render/text.ts"
 import { type StopSignal, Surroundings } from "../Surroundings.ts"
 import { screenFor } from "../screen.ts"
 import { type TurnFlags, turnOptions } from "../turnOptions.ts"
@@ -96,7 +97,15 @@ export const prompt = (options: PromptOptions, words: ReadonlyArray<string>): Ru
       onQuestion: attending.onQuestion
     })
     const following = Effect.flatMap(ask(submitted), ignoredOf).pipe(
-      Effect.zipRight(Effect.mapError(ask(ended), (failure) => leftBehind(failure, named))),
+      Effect.zipRight(
+        Effect.catchAll(ask(ended), (failure) =>
+          Effect.flatMap(attending.rejected, (rejected) =>
+            failure.error.code === "auth.scope" && rejected.length > 0
+              ? Effect.zipRight(stop(client, at), unable(named, rejected))
+              : leftBehind(failure, named)
+          )
+        )
+      ),
       Effect.ensuring(screen.end)
     )
 
@@ -136,6 +145,17 @@ const unanswered = ({ sessionId, state, turnId }: TurnSnapshot, rejected: Readon
     details: { sessionId, turnId, state, rejected },
     obvious: true
   })
+
+/** Nobody was there, and what was asked could not even be rejected: it would have waited for ever. */
+const unable = (at: { readonly sessionId: string; readonly turnId: string }, rejected: ReadonlyArray<Rejected>) => {
+  const tools = [...new Set(rejected.map(({ tool }) => `"${oneLine(tool, 64)}"`))].join(", ")
+  return failed({
+    code: "ask.unattended",
+    message: `the turn was cancelled: nobody was there to allow ${tools}, and this token may not reject it`,
+    hint: "a token with the scope approve may",
+    details: { ...at, state: "cancelled", rejected }
+  })
+}
 
 /** We lost sight of a turn that was accepted: it goes on without us. */
 const leftBehind = (failure: CliFailure, at: { readonly sessionId: string; readonly turnId: string }): CliFailure =>

@@ -30,7 +30,9 @@ export const add = (
 ): Running =>
   Effect.gen(function* () {
     const { err, out } = yield* Surroundings
-    const scopes = Arr.isNonEmptyReadonlyArray(options.scopes) ? options.scopes : (["read", "write"] as const)
+    const scopes = Arr.isNonEmptyReadonlyArray(options.scopes)
+      ? options.scopes
+      : (["read", "write", "approve"] as const)
     const servers = Arr.isNonEmptyReadonlyArray(options.servers) ? { servers: options.servers } : {}
     const made = yield* withTokens(options, (tokens) => tokens.add({ actor, scopes, ...servers }))
     const token = Redacted.value(made.token)

@@ -51,13 +51,18 @@ const add = command({
   more: ["It works as soon as a running server has looked at the file again, at the latest after half a second."],
   options: Options.all({
     data,
-    scopes: list("scopes", "scopes", "What it may do, with commas: read, write, approve, admin; read,write", Scope),
+    scopes: list(
+      "scopes",
+      "scopes",
+      "What it may do, with commas: read, write, approve, admin; read,write,approve",
+      Scope
+    ),
     servers: list("servers", "names", "Servers it is limited to, with commas; all", ServerName),
     json
   }),
   args: argument("actor", "Whom it is for; recorded with everything done with it", Schema.NonEmptyString),
   examples: [
-    { line: "harness token add alice", does: "may read and write everywhere" },
+    { line: "harness token add alice", does: "may read, write and approve everywhere" },
     { line: "harness token add ci --scopes read --servers build", does: "may look at one server" }
   ],
   run: async (options, actor) => (await import("../commands/token.ts")).add(options, actor)
