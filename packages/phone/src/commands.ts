@@ -6,7 +6,12 @@ import type { Command } from "./reading.ts"
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
-const transfer = (draft: Draft, id: string, to: string | undefined, announce: string | undefined): string | undefined => {
+const transfer = (
+  draft: Draft,
+  id: string,
+  to: string | undefined,
+  announce: string | undefined
+): string | undefined => {
   const { nextTransfer, settings, transfer: running, turn } = draft.call
   if (running !== undefined) return "a transfer is under way"
   if ((to ?? settings.transferDestination) === undefined) return "there is no destination"

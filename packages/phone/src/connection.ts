@@ -1,7 +1,8 @@
 import { PROTOCOL } from "@harness/protocol/jambonz"
-import type { Draft } from "./Draft.ts"
 import { startTurn } from "./caller.ts"
+import type { Draft } from "./Draft.ts"
 import { fail } from "./ending.ts"
+import { goOn } from "./playing.ts"
 
 /** The socket is open: the call begins with a greeting to be given, or goes on where it was. */
 export const opened = (draft: Draft): void => {
@@ -38,6 +39,7 @@ const closeReplies = (draft: Draft) => {
     queue: queue.map((reply) => ({ ...reply, ...done })),
     held: held && { ...held, ...done }
   })
+  goOn(draft)
 }
 
 /** The socket could not be opened at all: the harness has no part in this call. */

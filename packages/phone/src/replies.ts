@@ -6,8 +6,7 @@ import { contentOf, type ReplyChunk, type ReplyDone } from "./reading.ts"
 
 type Frame = ReplyChunk | ReplyDone
 
-const late = (draft: Draft, frame: Frame, why: string) =>
-  draft.happen({ _tag: "Dropped", why, ref: frame.reply_id })
+const late = (draft: Draft, frame: Frame, why: string) => draft.happen({ _tag: "Dropped", why, ref: frame.reply_id })
 
 /** Where the reply of a frame stands: under way, about to begin, or not to be heard of. */
 const admitted = (draft: Draft, frame: Frame): "known" | "new" | undefined => {

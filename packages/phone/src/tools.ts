@@ -29,7 +29,11 @@ export const toolAnswered = (draft: Draft, work: ToolAtWork): void => {
   const tools = draft.call.tools.filter((one) => one.callId !== callId)
   draft.set({ tools })
   const { error, result } = answer
-  draft.send({ type: "tool:result", call_id: callId, ...(error === undefined ? { result: result ?? null } : { error }) })
+  draft.send({
+    type: "tool:result",
+    call_id: callId,
+    ...(error === undefined ? { result: result ?? null } : { error })
+  })
   const { now, settings, turn } = draft.call
   if (tools.length > 0 || turn?.wait?.until !== "tool") return
   draft.set({ turn: { ...turn, wait: { stage: 2, until: now + settings.firstChunkTimeoutMs * settings.speed } } })

@@ -124,7 +124,11 @@ describe("harness → jambonz", () => {
 
   it("tool:call runs a tool as it was scripted: a result, an error, and after a while", () => {
     const table = asked({
-      toolAnswers: { now: { result: { weekdays: "8am to 6pm" } }, broken: { error: "no line" }, slow: { result: 1, afterMs: 500 } }
+      toolAnswers: {
+        now: { result: { weekdays: "8am to 6pm" } },
+        broken: { error: "no line" },
+        slow: { result: 1, afterMs: 500 }
+      }
     })
     for (const [call_id, name] of [
       ["t1", "now"],

@@ -35,7 +35,13 @@ export class Table {
 
   chunk(reply_id: string, turn_id: number | undefined, content: string, more: object = {}): this {
     const chunk = { id: reply_id, object: "chat.completion.chunk", choices: [{ index: 0, delta: { content } }] }
-    return this.harness({ type: "reply:chunk", reply_id, ...(turn_id === undefined ? {} : { turn_id }), ...more, chunk })
+    return this.harness({
+      type: "reply:chunk",
+      reply_id,
+      ...(turn_id === undefined ? {} : { turn_id }),
+      ...more,
+      chunk
+    })
   }
 
   done(reply_id: string, turn_id: number | undefined, more: object = {}): this {
