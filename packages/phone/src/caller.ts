@@ -71,7 +71,7 @@ export const recognized = (
 export const stops = (
   draft: Draft,
   said: { readonly text: string; readonly language?: string | undefined; readonly confidence?: number | undefined }
-): void => {
+) => {
   const { language, lastTurn, now, settings } = draft.call
   if (said.text.trim() === "") {
     const { speech } = draft.call
@@ -94,7 +94,7 @@ export const stops = (
 }
 
 /** The caller's turn has ended: the harness is to answer, and its wait begins. */
-export const startTurn = (draft: Draft, input: TurnInput): void => {
+export const startTurn = (draft: Draft, input: TurnInput) => {
   interrupts(draft)
   const { lastTurn, now, settings, silence } = draft.call
   const id = lastTurn + 1

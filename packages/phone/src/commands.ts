@@ -75,7 +75,7 @@ const carryOut = (draft: Draft, { args, command_id: id, name }: Command): string
 }
 
 /** Carries out a command; each gets one result. */
-export const command = (draft: Draft, frame: Command): void => {
+export const command = (draft: Draft, frame: Command) => {
   const { command_id: id } = frame
   const { commandIds } = draft.call
   if (commandIds.has(id)) return draft.refuse("duplicate_id", "there was a command of this id", id)
@@ -85,7 +85,7 @@ export const command = (draft: Draft, frame: Command): void => {
 }
 
 /** The dialling is over, one way or another. */
-export const dialled = (draft: Draft): void => {
+export const dialled = (draft: Draft) => {
   const { now, settings, transfer: done, turn } = draft.call
   if (done === undefined) return
   const { outcome, reason } = done.outcome

@@ -5,7 +5,7 @@ import { fail } from "./ending.ts"
 import { goOn } from "./playing.ts"
 
 /** The socket is open: the call begins with a greeting to be given, or goes on where it was. */
-export const opened = (draft: Draft): void => {
+export const opened = (draft: Draft) => {
   const { connection, lastTurn, phase, settings } = draft.call
   if (phase !== "live" || connection._tag === "Up") return
   const resumed = connection._tag === "Gone"

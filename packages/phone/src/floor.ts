@@ -73,7 +73,7 @@ const fromCaller = (draft: Draft, input: Input) => {
   }
 }
 
-const take = (draft: Draft, input: Input): void => {
+const take = (draft: Draft, input: Input) => {
   if (draft.call.phase === "failing") {
     if (input._tag === "HangsUp") cut(draft)
     return

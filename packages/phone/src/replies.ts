@@ -66,7 +66,7 @@ const change = (draft: Draft, id: string, by: (reply: Reply) => Partial<Reply>) 
 }
 
 /** Some more to say. */
-export const replyChunk = (draft: Draft, frame: ReplyChunk): void => {
+export const replyChunk = (draft: Draft, frame: ReplyChunk) => {
   const standing = admitted(draft, frame)
   if (standing === undefined) return
   if (standing === "new") begin(draft, frame)
@@ -76,7 +76,7 @@ export const replyChunk = (draft: Draft, frame: ReplyChunk): void => {
 const bytesOf = (value: unknown) => (value === undefined ? 0 : new TextEncoder().encode(JSON.stringify(value)).length)
 
 /** Nothing more to say. With a record that is too large it is as if it had not come. */
-export const replyDone = (draft: Draft, frame: ReplyDone): void => {
+export const replyDone = (draft: Draft, frame: ReplyDone) => {
   if (bytesOf(frame.turn_record) > TURN_RECORD_MAX) {
     return draft.refuse("turn_record_too_large", `a turn record has at most ${TURN_RECORD_MAX} bytes`, frame.reply_id)
   }

@@ -6,7 +6,7 @@ import type { ToolAnswer } from "./settings.ts"
 const unknown = (name: string): ToolAnswer => ({ error: `there is no tool ${name}` })
 
 /** Runs a tool of the application, which answers as it was scripted to. */
-export const toolCall = (draft: Draft, frame: ToolCall): void => {
+export const toolCall = (draft: Draft, frame: ToolCall) => {
   const { callIds, lastTurn, now, toolAnswers, tools, turn } = draft.call
   const { call_id: callId, name, turn_id: turnId } = frame
   if (callIds.has(callId)) return draft.refuse("duplicate_id", "there was a tool call of this id", callId)
