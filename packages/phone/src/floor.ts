@@ -1,8 +1,9 @@
+import { CLOSE_PROTOCOL } from "@harness/protocol/jambonz"
 import { interrupts, presses, recognized, speaks, startTurn, stops } from "./caller.ts"
 import { command } from "./commands.ts"
 import { gone, opened, refused } from "./connection.ts"
 import { Draft } from "./Draft.ts"
-import { end } from "./ending.ts"
+import { end, fail } from "./ending.ts"
 import type { EndReason } from "./frames.ts"
 import { isFree, type Output, type PhoneCall } from "./phoneCall.ts"
 import { cut, play } from "./playing.ts"
@@ -17,7 +18,7 @@ export type Input =
   | { readonly _tag: "Opened" }
   | { readonly _tag: "Refused"; readonly message: string }
   /** The socket closed under us. */
-  | { readonly _tag: "Dropped"; readonly message: string }
+  | { readonly _tag: "Dropped"; readonly code: number; readonly message: string }
   /** We close it ourselves, or go away without a word. */
   | { readonly _tag: "Drop"; readonly again: "never" | { readonly afterMs: number }; readonly halfOpen: boolean }
   /** What the harness sent, as JSON; undefined when it was none. */
@@ -84,7 +85,8 @@ const take = (draft: Draft, input: Input) => {
     case "Refused":
       return refused(draft, input.message)
     case "Dropped":
-      return gone(draft, { again: "at once", message: input.message })
+      if (input.code !== CLOSE_PROTOCOL) return gone(draft, { again: "at once", message: input.message })
+      return fail(draft, { reason: "connect", message: input.message })
     case "Drop":
       if (draft.call.connection._tag === "Up") draft.happen({ _tag: "Cut", halfOpen: input.halfOpen })
       return gone(draft, { again: input.again, message: "the socket was dropped" })

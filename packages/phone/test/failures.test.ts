@@ -13,6 +13,13 @@ describe("the socket cannot be opened", () => {
   })
 })
 
+describe("a harness that does not speak this protocol", () => {
+  it("closes with 4000, and is not asked again: On failure", () => {
+    const table = new Table().input({ _tag: "Opened" }).input({ _tag: "Dropped", code: 4000, message: "protocol 2" })
+    expect(table.call.failure).toEqual({ reason: "connect", message: "protocol 2" })
+  })
+})
+
 describe("no first chunk within the wait", () => {
   it("speaks the holding phrase once; after a second wait runs On failure", () => {
     const table = asked({ holdingPhrase: "One moment.", onHarnessFailure }).after(7_999)
@@ -63,7 +70,9 @@ describe("no first chunk within the wait", () => {
 
 describe("the socket drops mid-call", () => {
   const dropped = (settings = {}) => {
-    const table = asked(settings).chunk("r2", 2, "We're open eight ").input({ _tag: "Dropped", message: "1006" })
+    const table = asked(settings)
+      .chunk("r2", 2, "We're open eight ")
+      .input({ _tag: "Dropped", code: 1006, message: "1006" })
     expect(table.tags().at(-1)).not.toBe("Open")
     table.after(0)
     expect(table.tags().at(-1)).toBe("Open")
@@ -112,7 +121,9 @@ describe("the socket drops mid-call", () => {
   })
 
   it("may be reconnected only so often", () => {
-    const table = dropped({ reconnects: 1 }).input({ _tag: "Opened" }).input({ _tag: "Dropped", message: "1006" })
+    const table = dropped({ reconnects: 1 })
+      .input({ _tag: "Opened" })
+      .input({ _tag: "Dropped", code: 1006, message: "1006" })
     expect(table.call.failure?.reason).toBe("disconnected")
   })
 
