@@ -36,7 +36,11 @@ export const makeLine = (
     const sockets = new Set<Socket>()
     let current: Socket | undefined
     let newest = 0
-    yield* Effect.addFinalizer(() => Effect.sync(() => sockets.forEach((socket) => socket.terminate())))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        for (const socket of sockets) socket.terminate()
+      })
+    )
 
     const attempt = Effect.suspend(() => {
       newest += 1

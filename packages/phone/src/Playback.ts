@@ -50,7 +50,11 @@ export class Playback {
   run(look: () => PhoneCall, give: (input: Input) => void, missed: (message: string) => void): void {
     for (;;) {
       const call = look()
-      if (call.phase === "ended" || !this.begun(call)) return
+      if (!this.begun(call)) return
+      if (call.phase === "ended") {
+        if (this.player.cues.length === 0) this.settle(Effect.void)
+        return
+      }
       const next = act(this.player, call)
       if (next._tag === "Act") {
         this.player = next.player

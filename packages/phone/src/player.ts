@@ -79,6 +79,8 @@ const cuesOf = (step: Step): ReadonlyArray<Cue> => {
       return intoAReply(step)
     case "reply":
       return [{ when: { _tag: "Replies", count: step.count ?? 1 } }]
+    case "words":
+      return [{ when: { _tag: "Words", count: step.count } }]
     case "listen":
       return [{ when: { _tag: "Free" } }]
     case "silence":
@@ -152,7 +154,7 @@ export const act = (player: Player, call: PhoneCall): Act => {
   const { when } = cue
   if (!isMet(player, when, call)) {
     if (when._tag === "Words" && isFree(call) && repliesHeard(call) > player.heardThen) {
-      return { _tag: "Missed", message: `no word ${when.count} to barge in after: the reply was over` }
+      return { _tag: "Missed", message: `no word ${when.count} was heard: the reply was over` }
     }
     const until = when._tag === "After" ? player.since + when.ms : undefined
     return { _tag: "Wait", until, since: player.since, on: when._tag }

@@ -29,6 +29,7 @@ const Reply = Schema.Struct({
   do: Schema.Literal("reply"),
   count: Schema.optional(Schema.Positive.pipe(Schema.int()))
 })
+const Words = Schema.Struct({ do: Schema.Literal("words"), count: Schema.NonNegativeInt })
 const Listen = Schema.Struct({ do: Schema.Literal("listen") })
 const Silence = Schema.Struct({ do: Schema.Literal("silence"), seconds: millis })
 const Press = Schema.Struct({
@@ -59,7 +60,20 @@ const HangUp = Schema.Struct({
 })
 
 /** One thing that the caller, the application or the network does. */
-export const Step = Schema.Union(Say, BargeIn, Reply, Listen, Silence, Press, Drop, Tools, Transfer, Update, HangUp)
+export const Step = Schema.Union(
+  Say,
+  BargeIn,
+  Reply,
+  Words,
+  Listen,
+  Silence,
+  Press,
+  Drop,
+  Tools,
+  Transfer,
+  Update,
+  HangUp
+)
 export type Step = typeof Step.Type
 
 /** A call to be played. After its last step the caller waits for an answer, and hangs up. */
@@ -82,6 +96,9 @@ export const bargeIn = (how: Spoken & { readonly afterWords: number; readonly te
 
 /** The caller listens to one more reply (or several) to its end. */
 export const reply = (count = 1): Step => ({ do: "reply", count })
+
+/** The caller hears so many words of a reply. */
+export const words = (count: number): Step => ({ do: "words", count })
 
 /** The caller listens until there is nothing more to be heard. */
 export const listen = (): Step => ({ do: "listen" })

@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import { playCall } from "../src/LiveCall.ts"
 import type { Entry } from "../src/report.ts"
 import { bargeIn, say } from "../src/script.ts"
 import { callSettings } from "../src/settings.ts"
-import { type Message, startHarness } from "./kit/harness.ts"
+import { startHarness } from "./kit/harness.ts"
 
 /** One line for a frame, as the protocol's page shows a call. */
 const shown = ({ direction, frame }: Entry): string => {
-  const { call_sid: _, chunk, type, ...fields } = frame as Message
+  if (!Predicate.isReadonlyRecord(frame)) return String(frame)
+  const { call_sid: _, chunk, type, ...fields } = frame
   const content = JSON.stringify(chunk)?.match(/"content":("(?:[^"\\]|\\.)*")/)?.[1]
   const said = content === undefined ? {} : { content: JSON.parse(content) }
   return `${direction} ${type} ${JSON.stringify({ ...fields, ...said })}`

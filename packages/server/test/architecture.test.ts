@@ -31,7 +31,8 @@ const arrows: Record<string, ReadonlyArray<string>> = {
   "packages/protocol": [],
   "packages/client": ["@harness/protocol"],
   "packages/server": ["@harness/protocol"],
-  "apps/cli": ["@harness/protocol", "@harness/client", "@harness/server"]
+  "packages/phone": ["@harness/protocol"],
+  "apps/cli": ["@harness/protocol", "@harness/client", "@harness/phone", "@harness/server"]
 }
 
 /** `protocol` stands on these alone, and so does everything that imports it. */
@@ -114,7 +115,7 @@ it("no queue is without a bound, and time and chance come from Effect", () => {
     /\bMath\.random\(/,
     /\bset(?:Timeout|Interval)\(/
   ]
-  const wrong = ["packages/protocol/src", "packages/server/src", "packages/client/src"].flatMap((folder) =>
+  const wrong = ["packages/protocol/src", "packages/server/src", "packages/client/src", "packages/phone/src"].flatMap((folder) =>
     filesOf(join(top, folder)).flatMap((file) => {
       const text = readFileSync(file, "utf8")
       return forbidden.filter((pattern) => pattern.test(text)).map((pattern) => `${relative(top, file)}: ${pattern}`)
@@ -124,7 +125,7 @@ it("no queue is without a bound, and time and chance come from Effect", () => {
 })
 
 it("the environment is read in one place, and handed on", () => {
-  const wrong = ["packages/server/src", "packages/client/src"].flatMap((folder) =>
+  const wrong = ["packages/server/src", "packages/client/src", "packages/phone/src"].flatMap((folder) =>
     filesOf(join(top, folder))
       .filter((file) => /\bprocess\.env\b/.test(readFileSync(file, "utf8")))
       .map((file) => relative(top, file))
