@@ -1,4 +1,4 @@
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Effect, type Option, type Scope } from "effect"
 import type { CliFailure } from "./failures.ts"
 import type { Style } from "./render/style.ts"
 
@@ -22,6 +22,8 @@ export interface Writer {
 export interface Terminal {
   /** Shows `query` and reads the line that is typed after it; what was typed before is no answer. None: no more will come. */
   readonly readLine: (query: string) => Effect.Effect<Option.Option<string>>
+  /** Hears every key as it is pressed, unechoed, as long as the scope lasts. Ctrl-C is a signal as ever. */
+  readonly keys: (hear: (text: string) => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
 /** What a command may know of the process it runs in. Only `main.ts` looks at the process itself. */

@@ -1,5 +1,6 @@
 import type { Command } from "./command.ts"
 import { answer, approve, deny, grantCommands } from "./definitions/asks.ts"
+import { call } from "./definitions/call.ts"
 import { hookCommands } from "./definitions/hooks.ts"
 import { machineCommands } from "./definitions/machine.ts"
 import { sessionCommands } from "./definitions/sessions.ts"
@@ -20,6 +21,7 @@ export const commands: ReadonlyArray<Command> = [
   fork,
   compact,
   background,
+  call,
   ...sessionCommands,
   agents,
   ...hookCommands,

@@ -96,6 +96,15 @@ export const dollars = numberIn(
   Schema.Number.pipe(Schema.greaterThan(0, { description: "more than nothing" }))
 )
 
+/** More than nothing, at most `most`, perhaps with a fraction. */
+export const amountUpTo = (most: number) =>
+  numberIn(
+    Schema.String.pipe(Schema.pattern(/^\d{1,6}(\.\d{1,6})?$/, { description: "a number, for example 2.5" })),
+    Schema.Number.pipe(
+      Schema.filter((value) => value > 0 && value <= most, { description: `more than 0, at most ${most}` })
+    )
+  )
+
 /** A whole number from 0 in plain digits. */
 export const wholeNumber = (name: string, label: string, about: string): Options.Options<number | undefined> =>
   read(name, label, about, numberIn(digits, Schema.Number))

@@ -40,6 +40,26 @@ export const terminalOf = (
   /** Ctrl-C, which a terminal that is read does not turn into a signal. */
   interrupt: () => void
 ): Terminal => ({
+  keys: (hear) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const read = (bytes: Buffer | string) => {
+          const text = bytes.toString()
+          if (text.includes(CTRL_C)) interrupt()
+          else hear(text)
+        }
+        input.setRawMode(true)
+        input.setEncoding("utf8")
+        input.on("data", read)
+        return read
+      }),
+      (read) =>
+        Effect.sync(() => {
+          input.off("data", read)
+          input.pause()
+          input.setRawMode(false)
+        })
+    ),
   readLine: (query) =>
     Effect.zipRight(
       drained(input, interrupt),

@@ -45,7 +45,10 @@ const played = (
     const write = (text: string) => Effect.sync(() => void shown.push(text))
     const writer: Writer = { write, push: () => {}, isTerminal: true, columns: 80, style: plain }
     const lines = yield* Queue.bounded<Option.Option<string>>(8)
-    const terminal: Terminal = { readLine: (query) => Effect.zipRight(write(query), Queue.take(lines)) }
+    const terminal: Terminal = {
+      readLine: (query) => Effect.zipRight(write(query), Queue.take(lines)),
+      keys: () => Effect.void
+    }
     const surroundings: typeof Surroundings.Service = {
       argv: [],
       env: {},
