@@ -115,11 +115,12 @@ it("no queue is without a bound, and time and chance come from Effect", () => {
     /\bMath\.random\(/,
     /\bset(?:Timeout|Interval)\(/
   ]
-  const wrong = ["packages/protocol/src", "packages/server/src", "packages/client/src", "packages/phone/src"].flatMap((folder) =>
-    filesOf(join(top, folder)).flatMap((file) => {
-      const text = readFileSync(file, "utf8")
-      return forbidden.filter((pattern) => pattern.test(text)).map((pattern) => `${relative(top, file)}: ${pattern}`)
-    })
+  const wrong = ["packages/protocol/src", "packages/server/src", "packages/client/src", "packages/phone/src"].flatMap(
+    (folder) =>
+      filesOf(join(top, folder)).flatMap((file) => {
+        const text = readFileSync(file, "utf8")
+        return forbidden.filter((pattern) => pattern.test(text)).map((pattern) => `${relative(top, file)}: ${pattern}`)
+      })
   )
   expect(wrong).toEqual([])
 })
