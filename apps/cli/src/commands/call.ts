@@ -46,7 +46,7 @@ const timeline = (out: Writer): Audience => ({
   onEntry: (entry) => out.push(entryLine(entry, out.style)),
   onFault: (fault) => out.push(faultLine(fault, out.style)),
   onOutput: (output) => {
-    if (output._tag === "Finished" && output.heard.text !== "") out.push(heardLine(output.heard, out.style))
+    if (output._tag === "Finished" && output.heard.text !== "") out.push(heardLine(output.at, output.heard, out.style))
   }
 })
 

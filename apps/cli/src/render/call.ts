@@ -33,8 +33,8 @@ export const entryLine = ({ at, direction, frame }: Entry, style: Style): string
   return `${direction === "lost" ? style.red(line) : direction === "harness → jambonz" ? style.cyan(line) : line}\n`
 }
 
-/** What the caller heard of a reply, when it is over. */
-export const heardLine = ({ at, cut, kind, text }: Heard, style: Style): string => {
+/** What the caller heard of a reply, at the time it was over. */
+export const heardLine = (at: number, { cut, kind, text }: Heard, style: Style): string => {
   const who = kind === "reply" ? "" : ` (jambonz: ${kind})`
   return style.bold(`${seconds(at)} ♪ ${harmless(text.trim())}${cut ? " –" : ""}${who}`).concat("\n")
 }
