@@ -45,7 +45,7 @@ it("a call waits for its sub-agent, who can be read from the start, and gets its
     state: "running",
     parts: [{ text: "half" }]
   })
-  expect(await statusOf(kid)).toMatchObject({ state: "running", depth: 1, activeTurnId: turnId })
+  expect(await statusOf(kid)).toMatchObject({ state: "running", depth: 1, activeTurnId: turnId, turnCount: 1 })
   gate.open()
   const done = await ended(home, "t")
   expect(done).toMatchObject({ state: "completed", finalText: "all done" })
@@ -148,6 +148,7 @@ it("a sub-agent in the background settles its call at once, and its result comes
   })
   const { turns } = (await (await api()).get(`${home}/turns`)).body
   expect(turns.map(({ turnId }: { turnId: string }) => turnId)).toEqual(["t", result.turnId])
+  expect(await statusOf(home)).toMatchObject({ state: "idle", turnCount: 2 })
   // The model hears of it in the prompt of that turn.
   const heard = messagesOf(await request("back", 2))
   expect(heard.map(textOf).join("\n")).toContain("found it")
