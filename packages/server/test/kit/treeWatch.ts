@@ -25,7 +25,7 @@ export interface Seen {
 }
 
 /** Milliseconds in which something must happen, also on a machine that has better things to do. */
-const SILENCE = 90_000
+const SILENCE = 180_000
 
 /** A root and everything below it. */
 export class Tree {

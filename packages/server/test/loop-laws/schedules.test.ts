@@ -81,7 +81,7 @@ const title =
   "L1 to L7: prompts, steers, cancels, replies, deliveries and deaths at random over trees of three sessions"
 
 if (alone === undefined) {
-  it(`${title}: ${BATCHES * SIDE_BY_SIDE} schedules keep every law`, { timeout: 1_200_000 }, async () => {
+  it(`${title}: ${BATCHES * SIDE_BY_SIDE} schedules keep every law`, { timeout: 1_800_000 }, async () => {
     for (let number = 0; number < BATCHES; number++) {
       const seeds = Array.from({ length: SIDE_BY_SIDE }, (_, n) => number * SIDE_BY_SIDE + n)
       expect(await batch(seeds, (seed) => `s${seed}`)).toEqual([])
@@ -93,7 +93,7 @@ if (alone === undefined) {
     for (const asked of model.requests) await asked.closed
   })
 } else {
-  it(`${title}: schedule ${alone} keeps every law`, { timeout: 1_200_000 }, async () => {
+  it(`${title}: schedule ${alone} keeps every law`, { timeout: 1_800_000 }, async () => {
     const seeds = Array.from({ length: SIDE_BY_SIDE }, () => Number(alone))
     expect(await batch(seeds, (seed, place) => `s${seed}-${place}`)).toEqual([])
     expect(problems).toEqual([])
