@@ -3,11 +3,12 @@ import type { Inbound } from "@harness/protocol/jambonz"
 import { Effect, FiberMap, Queue } from "effect"
 import { isTerminalRow, type LogRow } from "../log/fact.ts"
 import { type Delta, Hub } from "../log/Hub.ts"
+import { Detached } from "../loop/Detached.ts"
 import { mint } from "../storage/mint.ts"
 import { ask, askingOf } from "./asks.ts"
 import { cancelTurn, dropped, interrupted, spoken } from "./hearing.ts"
 import { ended, giveUp, gone, goOn } from "./life.ts"
-import { askFor, requestOverdue, toolResult } from "./requests.ts"
+import { askFor, late, requestOverdue, toolResult } from "./requests.ts"
 import { Speaker } from "./Speaker.ts"
 import { type Input, newReply, overlooked, type Scene, type TimerName, type Work } from "./scene.ts"
 import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
@@ -79,6 +80,8 @@ const handle = (scene: Scene, input: Input): Work => {
       return onFrame(scene, input.frame)
     case "Started":
       return unprompted(scene, input.reply)
+    case "Late":
+      return late(scene, input.late)
     case "Asked":
       return ask(scene, input.asking)
     case "Waits":
@@ -109,6 +112,7 @@ const hush = (scene: Scene, frame: Inbound): void => {
 export const beginCall = (beginning: Beginning) =>
   Effect.gen(function* () {
     const hub = yield* Hub
+    const detached = yield* Detached
     const clock = yield* Effect.clock
     const inputs = yield* Queue.bounded<Input>(INPUTS_MAX)
     const timers = yield* FiberMap.make<TimerName>()
@@ -154,6 +158,7 @@ export const beginCall = (beginning: Beginning) =>
       waiting: [],
       requests: new Map(),
       late: [],
+      lateOwn: [],
       asking: undefined,
       fillers: 0,
       ended: false
@@ -190,6 +195,10 @@ export const beginCall = (beginning: Beginning) =>
     }
     yield* Effect.acquireRelease(
       Effect.sync(() => hub.listen(sessionId, { row: onRow, delta: onDelta })),
+      (leave) => Effect.sync(leave)
+    )
+    yield* Effect.acquireRelease(
+      Effect.sync(() => detached.listen(sessionId, (one) => offer({ _tag: "Late", late: one }))),
       (leave) => Effect.sync(leave)
     )
     const life = Effect.gen(function* () {

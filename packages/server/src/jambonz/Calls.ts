@@ -9,6 +9,7 @@ import type { Resolutions } from "../asks/Resolutions.ts"
 import type { History } from "../history/History.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import type { Hub } from "../log/Hub.ts"
+import type { Detached } from "../loop/Detached.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { Home } from "../storage/Home.ts"
 import type { Bell } from "../turns/Bell.ts"
@@ -58,6 +59,7 @@ const sessionOf = (start: SessionStart, agent: string): CreateSessionRequestValu
 type Needs =
   | Bell
   | CommitRoom
+  | Detached
   | History
   | Hub
   | PendingRepo

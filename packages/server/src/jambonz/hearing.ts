@@ -5,6 +5,7 @@ import { Bell } from "../turns/Bell.ts"
 import { markCancelled } from "../turns/settle.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
+import { remainderOf } from "../voice/align.ts"
 import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { keepHeard } from "./heard.ts"
 import { detach } from "./requests.ts"
@@ -94,7 +95,8 @@ export const interrupted = (scene: Scene, event: UserInterruption) =>
   Effect.gen(function* () {
     const { reply_id, spoken, unspoken } = event
     const part: Verdict = () => (spoken.trim() === "" ? { heard: "none", spoken: null } : { heard: "part", spoken })
-    scene.unheard = unspoken
+    const text = scene.speaker.byId(reply_id)?.text
+    scene.unheard = (text === undefined ? undefined : remainderOf([text], spoken)) ?? unspoken
     yield* hear(scene, reply_id, part, { cancel: true })
     leave(scene, reply_id)
   })

@@ -1,6 +1,7 @@
 import type { SessionEnd } from "@harness/protocol/jambonz"
 import { Effect } from "effect"
 import { CommitRoom } from "../log/Commit.ts"
+import { Detached } from "../loop/Detached.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { fromColumn } from "../storage/columns.ts"
 import { Bell } from "../turns/Bell.ts"
@@ -14,6 +15,9 @@ import { askAgain } from "./turns.ts"
 
 /** A call without a socket is waited for this long. */
 export const RESUME_MILLIS = 5_000
+
+/** Tools of ours that run when a call ends have this long. */
+const TOOLS_END_WITHIN = "30 seconds"
 
 /** Stops what the call was being answered with. Tools that run go on, and what comes of them is kept. */
 const stopTurn = (scene: Scene, reason: string) =>
@@ -51,7 +55,9 @@ const keepEnd = (scene: Scene, end: { readonly reason: string; readonly duration
 const finish = (scene: Scene, end: { readonly reason: string; readonly duration_ms?: number | undefined }) =>
   Effect.gen(function* () {
     scene.ended = true
+    const detached = yield* Detached
     yield* stopTurn(scene, end.reason)
+    yield* detached.endWithin(scene.sessionId, TOOLS_END_WITHIN)
     for (const row of [...scene.requests.values()]) {
       yield* settleRequest(scene, row, {
         content: "The call ended before a result came.",

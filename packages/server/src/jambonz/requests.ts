@@ -1,4 +1,4 @@
-import { TurnId } from "@harness/protocol"
+import { type CallResult, TurnId } from "@harness/protocol"
 import type { ToolResult } from "@harness/protocol/jambonz"
 import { Effect } from "effect"
 import { Resolutions } from "../asks/Resolutions.ts"
@@ -8,7 +8,7 @@ import { Submissions } from "../turns/Submissions.ts"
 import { Turns } from "../turns/Turns.ts"
 import { type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
-import { CALLER, mintId, type Outcome, overlooked, type Scene } from "./scene.ts"
+import { CALLER, type LateOwn, mintId, type Outcome, overlooked, type Scene } from "./scene.ts"
 import { isJambonz, TOOL_PREFIX } from "./tools.ts"
 
 const isAsked = (scene: Scene, callId: string): boolean =>
@@ -97,7 +97,6 @@ const drop = (scene: Scene, row: RequestRow) =>
 export const settleRequest = (scene: Scene, row: RequestRow, outcome: Outcome) =>
   Effect.gen(function* () {
     const resolutions = yield* Resolutions
-    const submissions = yield* Submissions
     const { content, isError } = outcome
     if (row.state !== "open" && scene.callerSpeaks) {
       scene.late.push([row, outcome])
@@ -119,27 +118,52 @@ export const settleRequest = (scene: Scene, row: RequestRow, outcome: Outcome) =
         .pipe(Effect.ignore)
       return yield* drop(scene, row)
     }
-    const name = row.name.slice(TOOL_PREFIX.length)
-    const text = `${name}, which was still running when the caller spoke, has ${isError ? "failed" : "come to this"}:\n${content}`
+    yield* tell(scene, { callId: row.callId, name: row.name.slice(TOOL_PREFIX.length), content, isError })
+    yield* drop(scene, row)
+  })
+
+/** What came of a call that went on without its turn: told to the turn that runs, or in one of its own. */
+const tell = (
+  scene: Scene,
+  late: { readonly callId: string; readonly name: string; readonly content: string; readonly isError: boolean }
+) =>
+  Effect.gen(function* () {
+    const submissions = yield* Submissions
+    const { callId, content, isError, name } = late
+    const came = isError ? "failed" : "come to this"
     yield* submissions
       .submit(
         scene.sessionId,
-        TurnId.make(`late-${row.requestId}`),
+        TurnId.make(`late-${callId}`),
         {
           role: "custom",
-          content: text,
-          custom: { type: "voice.late_result", details: { callId: row.callId } },
+          content: `${name}, which was still running when the caller spoke, has ${came}:\n${content}`,
+          custom: { type: "voice.late_result", details: { callId } },
           whenBusy: "steer"
         },
         CALLER
       )
       .pipe(Effect.ignoreLogged)
-    yield* drop(scene, row)
   })
+
+const textOf = ({ content }: CallResult): string =>
+  content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join("\n")
+
+/** The same for a tool of ours. While the caller speaks nothing is said of it. */
+export const late = (scene: Scene, { callId, name, result }: LateOwn): Effect.Effect<void, never, Submissions> => {
+  if (scene.callerSpeaks) {
+    scene.lateOwn.push({ callId, name, result })
+    return Effect.void
+  }
+  return tell(scene, { callId, name, content: textOf(result), isError: result.isError })
+}
 
 /** What came while the caller spoke is told now. */
 export const tellLate = (scene: Scene) =>
-  Effect.forEach(scene.late.splice(0), ([row, outcome]) => settleRequest(scene, row, outcome), { discard: true })
+  Effect.zipRight(
+    Effect.forEach(scene.late.splice(0), ([row, outcome]) => settleRequest(scene, row, outcome), { discard: true }),
+    Effect.forEach(scene.lateOwn.splice(0), (one) => late(scene, one), { discard: true })
+  )
 
 /** `tool:result`. */
 export const toolResult = (scene: Scene, { call_id, error, result }: ToolResult) =>

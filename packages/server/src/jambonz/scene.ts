@@ -6,6 +6,7 @@ import type { Questions } from "../asks/Questions.ts"
 import type { Resolutions } from "../asks/Resolutions.ts"
 import type { History } from "../history/History.ts"
 import type { CommitRoom } from "../log/Commit.ts"
+import type { Detached, Late } from "../loop/Detached.ts"
 import type { Sessions } from "../sessions/Sessions.ts"
 import { mint } from "../storage/mint.ts"
 import type { Bell } from "../turns/Bell.ts"
@@ -24,6 +25,7 @@ export type Input =
   | { readonly _tag: "Frame"; readonly frame: Inbound }
   /** A turn of the session began that no turn of the call asked for. */
   | { readonly _tag: "Started"; readonly reply: Reply }
+  | { readonly _tag: "Late"; readonly late: LateOwn }
   /** A turn asks somebody something. */
   | { readonly _tag: "Asked"; readonly asking: Asking }
   /** A call of the turn waits for something outside. */
@@ -47,6 +49,9 @@ export interface Outcome {
   readonly isError: boolean
   readonly code?: string
 }
+
+/** What came of a tool of ours that went on without its turn. */
+export type LateOwn = Pick<Late, "callId" | "name" | "result">
 
 /** One call: what its fiber knows, and nobody else changes. */
 export interface Scene {
@@ -75,6 +80,7 @@ export interface Scene {
   readonly requests: Map<string, RequestRow>
   /** Results of calls that went on without their turn, come while the caller spoke. */
   readonly late: Array<readonly [RequestRow, Outcome]>
+  readonly lateOwn: Array<LateOwn>
   /** What the turn wants to know from the caller before it goes on. */
   asking: Asking | undefined
   fillers: number
@@ -85,7 +91,17 @@ export interface Scene {
 export type Work = Effect.Effect<
   void,
   never,
-  Bell | CommitRoom | History | PendingRepo | Permissions | Questions | Resolutions | Sessions | Submissions | Turns
+  | Bell
+  | CommitRoom
+  | Detached
+  | History
+  | PendingRepo
+  | Permissions
+  | Questions
+  | Resolutions
+  | Sessions
+  | Submissions
+  | Turns
 >
 
 /** A name for something on the call: never given twice, also after a restart. */

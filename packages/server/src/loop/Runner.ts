@@ -17,11 +17,13 @@ import type { TurnsRepo } from "../turns/TurnsRepo.ts"
 import type { SpendingRepo } from "../usage/SpendingRepo.ts"
 import type { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { compactBetween } from "./compact.ts"
+import type { Detached } from "./Detached.ts"
 import { runTurn } from "./runTurn.ts"
 
 type Needs =
   | Agents
   | Compactions
+  | Detached
   | HistoryRepo
   | Home
   | Hooks

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto"
-import type { CallResult } from "@harness/protocol"
-import { Clock, Effect } from "effect"
+import type { CallResult, JsonObject } from "@harness/protocol"
+import { Clock, Effect, Fiber, Option } from "effect"
 import { Hooks } from "../hooks/Hooks.ts"
 import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { errorResult } from "../tools/results.ts"
 import { Tools } from "../tools/Tools.ts"
 import { GONE, type Held, Progress } from "../turns/Progress.ts"
+import { cancelOf, TurnsRepo } from "../turns/TurnsRepo.ts"
+import { Detached } from "./Detached.ts"
 import { type Deliverable, SUBMIT_RESULT, submitTool } from "./deliverable.ts"
 import { hookCallOf, judgeCall, subjectOf, type Verdict } from "./judge.ts"
 import { answerOwn } from "./own.ts"
@@ -61,6 +63,8 @@ export class Failures {
 export interface Crew {
   readonly failures: Failures
   readonly deliverable: Deliverable | undefined
+  /** Whether a call of this tool goes on when its turn is cut off by who it speaks to. */
+  readonly detaches: (name: string) => boolean
 }
 
 const repeated = errorResult(
@@ -81,14 +85,46 @@ const settle = (
     yield* progress.callSettled(held.turn, planned.row, planned.call, state, result)
   })
 
-const run = (held: Held, planned: Planned, failures: Failures, verdict: Extract<Verdict, { _tag: "Run" }>) =>
+/**
+ * Runs a call; on a phone call in a fiber of its own, which goes on when the turn is cut off by who it spoke to. One that
+ * goes on from before is not run a second time.
+ */
+const running = (held: Held, planned: Planned, crew: Crew, args: JsonObject, run: Effect.Effect<CallResult>) => {
+  if (!crew.detaches(planned.call.name)) return run
+  const { sessionId, turnId } = held.turn
+  const { callId, name } = planned.call
+  const call = { sessionId, callId, name, args }
+  return Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const detached = yield* Detached
+      const turns = yield* TurnsRepo
+      const before = detached.claim(call)
+      const fiber = Option.isSome(before) ? before.value : yield* Effect.forkDaemon(Effect.interruptible(run))
+      const leave = Effect.gen(function* () {
+        const turn = yield* turns.find(sessionId, turnId)
+        if (turn !== undefined && cancelOf(turn)?.detach === true) yield* detached.adopt(call, fiber)
+        else yield* Fiber.interrupt(fiber)
+      })
+      return yield* Effect.onInterrupt(restore(Fiber.join(fiber)), () => leave)
+    })
+  )
+}
+
+const run = (held: Held, planned: Planned, crew: Crew, verdict: Extract<Verdict, { _tag: "Run" }>) =>
   Effect.gen(function* () {
+    const { failures } = crew
     const tools = yield* Tools
     const hooks = yield* Hooks
     const progress = yield* Progress
     const started = yield* progress.callStarted(held.turn, planned.row, planned.call)
     if (started === GONE) return
-    const raw = yield* tools.run(verdict.tool, verdict.args, verdict.context)
+    const raw = yield* running(
+      held,
+      planned,
+      crew,
+      verdict.args,
+      tools.run(verdict.tool, verdict.args, verdict.context)
+    )
     const result = yield* hooks.postTool(subjectOf(held), hookCallOf(planned, verdict.args), raw)
     const state = result.isError ? "failed" : "completed"
     yield* settle(held, { ...planned, row: started.row, call: started.call }, failures, state, result)
@@ -126,7 +162,7 @@ const runOne = (held: Held, toolbox: Toolbox, crew: Crew, planned: Planned) =>
         return yield* settle(held, planned, failures, result.isError ? "failed" : "completed", result)
       }
       case "Run":
-        return yield* run(held, planned, failures, verdict)
+        return yield* run(held, planned, crew, verdict)
     }
   }).pipe(Effect.withSpan("loop.call", { attributes: { tool: planned.call.name } }))
 

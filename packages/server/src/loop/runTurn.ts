@@ -12,7 +12,7 @@ import { afterCalls } from "./handIn.ts"
 import { subjectOf } from "./judge.ts"
 import { failed, type Stage, vetoed } from "./Stage.ts"
 import { leftOver, step } from "./step.ts"
-import { soundOf } from "./voice.ts"
+import { detaches, soundOf } from "./voice.ts"
 
 const begin = (hub: typeof Hub.Service, held: Held): Growing => {
   const step = outcomeOf(held.turn).steps.length + 1
@@ -100,7 +100,7 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
     const stage: Stage = {
       held,
       model: model.right,
-      crew: { failures: new Failures(), deliverable: deliverableOf(held.turn, model.right) },
+      crew: { failures: new Failures(), deliverable: deliverableOf(held.turn, model.right), detaches: detaches(sound) },
       growing: begin(hub, held),
       continued: false,
       // Nobody waits on the line for a summary.
@@ -113,7 +113,8 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
       yield* progress.finish(held.turn, {
         state: "cancelled",
         stopReason: "cancelled",
-        grown: stage.growing.rows(true)
+        grown: stage.growing.rows(true),
+        detaches: stage.crew.detaches
       })
     }
     hub.live.leave(held.turn.sessionId, held.turn.turnId)

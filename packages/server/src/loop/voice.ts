@@ -6,13 +6,19 @@ import type { Held } from "../turns/Progress.ts"
 import type { TurnRow } from "../turns/TurnsRepo.ts"
 import { promptOf } from "../turns/TurnsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
-import { type Voice, voiceOf } from "../voice/voiceOf.ts"
+import { toolVoice, type Voice, voiceOf } from "../voice/voiceOf.ts"
 
 /** How a turn of a call sounds. */
 export interface Sound {
   readonly voice: Voice
   readonly language: string | undefined
 }
+
+/** On a call every tool goes on, but those whose voice says otherwise. */
+export const detaches =
+  (sound: Sound | undefined) =>
+  (name: string): boolean =>
+    sound !== undefined && toolVoice(sound.voice, name).onInterrupt === "detach"
 
 /** The language the caller spoke, as the turn's prompt tells it. */
 const spokenIn = (turn: TurnRow): string | undefined => {

@@ -318,7 +318,8 @@ const end = (tx: Tx, bell: BellListener, turn: TurnRow, ending: Ending) =>
     if (asked !== undefined) {
       const { detach, stopReason } = asked
       const grown = ending.grown ?? []
-      return yield* settle(tx, bell, turn, { state: "cancelled", stopReason, grown, detached: detach })
+      const detached = detach === true ? (ending.detaches ?? (() => true)) : undefined
+      return yield* settle(tx, bell, turn, { state: "cancelled", stopReason, grown, detached })
     }
     if (ending.stopReason === "end" && !isSpent(turn)) {
       const pending = yield* TurnsRepo.pendingSteers(tx.query, turn.sessionId, turn.turnId)

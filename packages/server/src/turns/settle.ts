@@ -35,8 +35,10 @@ export interface Ending {
   readonly added?: ReadonlyArray<PartRow>
   /** The process that ran the turn is gone: what the model is told of calls that were running then. */
   readonly interrupted?: CallResult
-  /** Calls under way go on without the turn. */
-  readonly detached?: boolean | undefined
+  /** Which tools' calls may go on at all; undefined: all. */
+  readonly detaches?: ((name: string) => boolean) | undefined
+  /** Calls under way of these tools go on without the turn. */
+  readonly detached?: ((name: string) => boolean) | undefined
   readonly actor?: Actor | undefined
 }
 
@@ -63,7 +65,7 @@ const closeCall = (
   outside: ReadonlySet<string>
 ): PartRow => {
   const started = part.state === "running"
-  if (ending.detached === true && (started || outside.has(part.callId))) {
+  if (ending.detached?.(part.name) === true && (started || outside.has(part.callId))) {
     return { ...row, open: false, part: { ...part, state: "cancelled", result: goesOn, settledAt: at } }
   }
   const closed: Pick<ToolTurnPart, "state" | "result"> =
@@ -171,6 +173,8 @@ export const settle = (
     return settled
   })
 
+const everyTool = () => true
+
 /** Asks an active turn to end: a running one by its runner, another here and now. Answers whether it is still stopping. */
 export const markCancelled = (
   tx: Tx,
@@ -187,7 +191,12 @@ export const markCancelled = (
       return true
     }
     const { detach, stopReason } = mark
-    yield* settle(tx, bell, turn, { state: "cancelled", stopReason, detached: detach, actor })
+    yield* settle(tx, bell, turn, {
+      state: "cancelled",
+      stopReason,
+      detached: detach === true ? everyTool : undefined,
+      actor
+    })
     tx.after(() => bell.wake(turn.sessionId))
     return false
   })
