@@ -20,6 +20,8 @@ export interface HookRequest {
   readonly turnId: TurnId
   readonly attempt: number
   readonly step: number
+  /** The turn has not begun, and may never: this is asked for a draft. */
+  readonly speculative?: true
   /** The same when it is asked once more after a crash: the call's, or that of this point of this step. */
   readonly idempotencyKey: string
   readonly call?: { readonly callId: CallId; readonly name: string; readonly arguments: JsonObject }

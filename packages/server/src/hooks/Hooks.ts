@@ -9,6 +9,8 @@ export interface HookSubject {
   readonly turnId: TurnId
   readonly attempt: number
   readonly step: number
+  /** The name of the draft that asks: its turn has not begun, and may never. */
+  readonly draft?: string | undefined
 }
 
 export interface HookCall {

@@ -42,8 +42,10 @@ const inOrder = (a: HookPlace, b: HookPlace): number => (behind(b, a) ? 1 : -1)
 const concerns = ({ functions }: AskedHook, call: HookCall | undefined): boolean =>
   call === undefined || functions === undefined || functions.some((glob) => matches(glob, call.name))
 
-const keyOf = ({ sessionId, step, turnId }: HookSubject, point: HookPoint): string =>
-  createHash("sha256").update(`${sessionId}\n${turnId}\n${step}\n${point}`).digest("base64url")
+const keyOf = ({ draft, sessionId, step, turnId }: HookSubject, point: HookPoint): string =>
+  createHash("sha256")
+    .update([sessionId, turnId, step, point, ...(draft === undefined ? [] : [draft])].join("\n"))
+    .digest("base64url")
 
 const denialOf = (answer: HookAnswer): string => answer.reason ?? "A hook denied this."
 const failureOf = (hook: AskedHook, reason: string): string =>
@@ -84,15 +86,24 @@ export const makeHooks = Effect.gen(function* () {
 
   const round = <S, V>(initial: S, asked: Round<S, V>): Effect.Effect<Step<S, V>> =>
     Effect.gen(function* () {
-      const { after, call, point, subject } = asked
-      const idempotencyKey = call?.idempotencyKey ?? keyOf(subject, point)
+      const { after, call, point } = asked
+      const { draft, ...subject } = asked.subject
+      const idempotencyKey = call?.idempotencyKey ?? keyOf(asked.subject, point)
       const hooks = (yield* known).filter(
         (hook) => hook.point === point && concerns(hook, call) && (after === undefined || behind(after, hook))
       )
       let state = initial
       for (const hook of hooks) {
         const { hookId } = hook
-        const request = { point, hookId, server, ...subject, idempotencyKey, ...asked.question(state) }
+        const request: HookRequest = {
+          point,
+          hookId,
+          server,
+          ...subject,
+          idempotencyKey,
+          ...(draft === undefined ? {} : { speculative: true }),
+          ...asked.question(state)
+        }
         const answer = yield* Effect.either(askOne(hook, request))
         const taken = Either.flatMap(answer, (answer) => asked.take(hook, answer, state))
         if (Either.isLeft(taken)) {

@@ -4,13 +4,15 @@ import { Effect, FiberMap, Queue } from "effect"
 import { isTerminalRow, type LogRow } from "../log/fact.ts"
 import { type Delta, Hub } from "../log/Hub.ts"
 import { Detached } from "../loop/Detached.ts"
+import { Drafts } from "../loop/Drafts.ts"
 import { mint } from "../storage/mint.ts"
 import { ask, askingOf } from "./asks.ts"
-import { cancelTurn, dropped, interrupted, spoken } from "./hearing.ts"
+import { dropped, interrupted, spoken } from "./hearing.ts"
 import { ended, giveUp, gone, goOn } from "./life.ts"
 import { askFor, late, requestOverdue, toolResult } from "./requests.ts"
 import { Speaker } from "./Speaker.ts"
 import { type Input, newReply, overlooked, type Scene, type TimerName, type Work } from "./scene.ts"
+import { cancelled, committed, draft, speechStarts, steady, transcript } from "./speculation.ts"
 import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
 import { update } from "./updates.ts"
 
@@ -49,17 +51,18 @@ const onEvent = (scene: Scene, frame: Extract<Inbound, { readonly type: "event" 
 const onFrame = (scene: Scene, frame: Inbound): Work => {
   switch (frame.type) {
     case "turn:start":
-      return startTurn(scene, frame)
+      return Effect.zipRight(committed(scene, frame), startTurn(scene, frame))
     case "turn:cancel":
-      return cancelTurn(scene, frame)
+      return cancelled(scene, frame)
     case "speech:start":
-      return Effect.sync(() => {
-        scene.callerSpeaks = true
-      })
+      return speechStarts(scene, frame)
+    case "transcript":
+      return transcript(scene, frame)
     case "tool:result":
       return toolResult(scene, frame)
     case "event":
-      return onEvent(scene, frame)
+      // What was heard changes what the caller's words are said to.
+      return Effect.zipRight(onEvent(scene, frame), draft(scene))
     case "session:end":
       return ended(scene, frame)
     default:
@@ -68,6 +71,7 @@ const onFrame = (scene: Scene, frame: Inbound): Work => {
 }
 
 const onTimer = (scene: Scene, name: TimerName): Work => {
+  if (name === "draft") return steady(scene)
   if (name === "filler") return fill(scene)
   if (name === "resume") return giveUp(scene)
   if (name.startsWith("request:")) return requestOverdue(scene, name.slice("request:".length))
@@ -87,7 +91,7 @@ const handle = (scene: Scene, input: Input): Work => {
     case "Waits":
       return askFor(scene, input.turnId)
     case "Settled":
-      return endTurn(scene, input.turnId)
+      return Effect.zipRight(endTurn(scene, input.turnId), draft(scene))
     case "Timer":
       return onTimer(scene, input.name)
     case "Attached":
@@ -113,6 +117,7 @@ export const beginCall = (beginning: Beginning) =>
   Effect.gen(function* () {
     const hub = yield* Hub
     const detached = yield* Detached
+    const drafts = yield* Drafts
     const clock = yield* Effect.clock
     const inputs = yield* Queue.bounded<Input>(INPUTS_MAX)
     const timers = yield* FiberMap.make<TimerName>()
@@ -153,6 +158,7 @@ export const beginCall = (beginning: Beginning) =>
       timers: { set, clear },
       reply: undefined,
       callerSpeaks: false,
+      utterance: undefined,
       unheard: "",
       unprompted: undefined,
       waiting: [],
@@ -201,6 +207,7 @@ export const beginCall = (beginning: Beginning) =>
       Effect.sync(() => detached.listen(sessionId, (one) => offer({ _tag: "Late", late: one }))),
       (leave) => Effect.sync(leave)
     )
+    yield* Effect.addFinalizer(() => Effect.sync(() => drafts.forget(sessionId)))
     const life = Effect.gen(function* () {
       while (!scene.ended) {
         const input = yield* Queue.take(inputs)

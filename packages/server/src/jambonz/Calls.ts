@@ -10,6 +10,7 @@ import type { History } from "../history/History.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import type { Hub } from "../log/Hub.ts"
 import type { Detached } from "../loop/Detached.ts"
+import type { Drafts } from "../loop/Drafts.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { Home } from "../storage/Home.ts"
 import type { Bell } from "../turns/Bell.ts"
@@ -60,6 +61,7 @@ type Needs =
   | Bell
   | CommitRoom
   | Detached
+  | Drafts
   | History
   | Hub
   | PendingRepo

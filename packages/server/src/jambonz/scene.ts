@@ -7,6 +7,7 @@ import type { Resolutions } from "../asks/Resolutions.ts"
 import type { History } from "../history/History.ts"
 import type { CommitRoom } from "../log/Commit.ts"
 import type { Detached, Late } from "../loop/Detached.ts"
+import type { Drafts } from "../loop/Drafts.ts"
 import type { Sessions } from "../sessions/Sessions.ts"
 import { mint } from "../storage/mint.ts"
 import type { Bell } from "../turns/Bell.ts"
@@ -36,7 +37,7 @@ export type Input =
   | { readonly _tag: "Gone"; readonly wire: Wire }
 
 /** What a call waits for. A second wait of a name takes the place of the first. */
-export type TimerName = "filler" | "flush" | "resume" | `request:${string}`
+export type TimerName = "draft" | "filler" | "flush" | "resume" | `request:${string}`
 
 /** A question or a permission that the caller was asked aloud. */
 export type Asking =
@@ -52,6 +53,18 @@ export interface Outcome {
 
 /** What came of a tool of ours that went on without its turn. */
 export type LateOwn = Pick<Late, "callId" | "name" | "result">
+/** What the caller says before it is a turn. */
+export interface Utterance {
+  readonly turnNumber: number
+  /** When the first of it was heard. */
+  readonly since: number
+  text: string
+  language: string | undefined
+  /** The words are final, or have not changed for a while. */
+  steady: boolean
+  /** Answers that were begun to it. */
+  drafts: number
+}
 
 /** One call: what its fiber knows, and nobody else changes. */
 export interface Scene {
@@ -71,6 +84,7 @@ export interface Scene {
   lastInput: string
   reply: Reply | undefined
   callerSpeaks: boolean
+  utterance: Utterance | undefined
   /** What the caller did not hear of the reply that was cut off last. */
   unheard: string
   /** The reply nobody asked for that is being said; more of them wait. */
@@ -94,6 +108,7 @@ export type Work = Effect.Effect<
   | Bell
   | CommitRoom
   | Detached
+  | Drafts
   | History
   | PendingRepo
   | Permissions

@@ -18,12 +18,14 @@ import type { SpendingRepo } from "../usage/SpendingRepo.ts"
 import type { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { compactBetween } from "./compact.ts"
 import type { Detached } from "./Detached.ts"
+import type { Drafts } from "./Drafts.ts"
 import { runTurn } from "./runTurn.ts"
 
 type Needs =
   | Agents
   | Compactions
   | Detached
+  | Drafts
   | HistoryRepo
   | Home
   | Hooks

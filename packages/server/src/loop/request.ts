@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { pruned } from "../compaction/plan.ts"
 import { roomOf, tokensOfText, totalTokens } from "../compaction/tokens.ts"
 import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
-import { type GenerationVerdict, Hooks } from "../hooks/Hooks.ts"
-import type { ModelMessage } from "../providers/Model.ts"
+import { type Generation, type GenerationVerdict, Hooks } from "../hooks/Hooks.ts"
+import type { GenerateRequest, ModelMessage } from "../providers/Model.ts"
 import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { derivedId } from "../turns/envelope.ts"
 import { Progress } from "../turns/Progress.ts"
@@ -65,10 +65,18 @@ const instructionsOfCall = ({ sound }: Stage, toolbox: Toolbox): ReadonlyArray<s
 
 const size = (value: unknown): number => tokensOfText(JSON.stringify(value))
 
-/** The request of a step, as the hooks before it let it go; `Overflow` when it cannot be made to fit. */
-export const requestOf = (stage: Stage, turn: TurnRow, toolbox: Toolbox) =>
+/**
+ * The request of a step over the history `stored`, as the hooks before it let it go; `Overflow` when it cannot be made to
+ * fit. `draft`: its name, when nobody has asked for the answer yet.
+ */
+export const requestOf = (
+  stage: Stage,
+  turn: TurnRow,
+  toolbox: Toolbox,
+  stored: ReadonlyArray<StoredEntry>,
+  draft?: string
+) =>
   Effect.gen(function* () {
-    const history = yield* HistoryRepo
     const hooks = yield* Hooks
     const progress = yield* Progress
     const { held, growing, model } = stage
@@ -81,16 +89,36 @@ export const requestOf = (stage: Stage, turn: TurnRow, toolbox: Toolbox) =>
       instructions: [...(yield* instructionsOf(held.session.workdir)), ...instructionsOfCall(stage, toolbox)]
     })
     const fixed = size(prompt) + size(toolbox.specs) + tokensOfText(growing.text)
-    const entries = yield* fitted(stage, yield* history.forModel(turn.sessionId), fixed)
+    const entries = yield* fitted(stage, stored, fixed)
     if (entries === undefined) return { _tag: "Overflow" } as const
     const parts = yield* progress.parts(held.turn)
     const said = toMessages(entries, model.provider, (name) => toolbox.modelName(name))
-    const verdict: GenerationVerdict = yield* hooks.preGenerate(subjectOf({ ...held, turn }), {
-      systemPrompt: prompt,
-      messages: withPartial([...said, ...nudge(parts, growing)], growing.text)
-    })
+    const verdict: GenerationVerdict = yield* hooks.preGenerate(
+      { ...subjectOf({ ...held, turn }), draft },
+      {
+        systemPrompt: prompt,
+        messages: withPartial([...said, ...nudge(parts, growing)], growing.text)
+      }
+    )
     return verdict
   })
+
+/** What the model is asked with. */
+export const toSend = (
+  { crew, model }: Pick<Stage, "crew" | "model">,
+  turn: TurnRow,
+  toolbox: Toolbox,
+  { messages, systemPrompt }: Generation
+): GenerateRequest => {
+  const { thinking } = optionsOf(turn)
+  return {
+    system: systemPrompt,
+    messages,
+    tools: toolbox.specs,
+    ...(thinking !== undefined && model.thinkingLevels.includes(thinking) ? { thinking } : {}),
+    ...(crew.deliverable?.native === true ? { output: { schema: crew.deliverable.schema } } : {})
+  }
+}
 
 /** After an answer that broke its contract: what was wrong with it. Told once, and not stored. */
 const nudge = (parts: ReadonlyArray<PartRow>, growing: Growing): ReadonlyArray<ModelMessage> => {

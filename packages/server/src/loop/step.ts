@@ -7,17 +7,20 @@ import { Models } from "../models/Models.ts"
 import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { GONE, Progress } from "../turns/Progress.ts"
 import type { Ending } from "../turns/settle.ts"
-import { optionsOf, outcomeOf, type PartRow, type TurnRow } from "../turns/TurnsRepo.ts"
+import { outcomeOf, type PartRow, type TurnRow } from "../turns/TurnsRepo.ts"
 import { SpeechCleaner } from "../voice/speech.ts"
 import { overBudget } from "./budget.ts"
 import { runCalls, toolboxOf } from "./calls.ts"
+import type { Draft } from "./Draft.ts"
+import { Drafts } from "./Drafts.ts"
 import { type Judged, judgeText } from "./deliverable.ts"
+import { draftKey } from "./draftKey.ts"
 import { Growing } from "./Growing.ts"
 import { type Generated, generate } from "./generate.ts"
 import { afterCalls, endingOfMisfit, noticeOf } from "./handIn.ts"
 import { subjectOf } from "./judge.ts"
 import { plan, replan } from "./plan.ts"
-import { compactFor, requestOf } from "./request.ts"
+import { compactFor, requestOf, toSend } from "./request.ts"
 import { failed, type Stage, vetoed } from "./Stage.ts"
 
 const overflow = failed({
@@ -42,12 +45,13 @@ export const step = (stage: Stage, turn: TurnRow) =>
     const progress = yield* Progress
     const hub = yield* Hub
     const hooks = yield* Hooks
+    const drafts = yield* Drafts
+    const history = yield* HistoryRepo
     const { retryBaseMillis } = yield* Models
     const { crew, held, growing, model } = stage
-    const options = optionsOf(turn)
     const number = outcomeOf(turn).steps.length + 1
     const toolbox = yield* toolboxOf(held, stage.crew.deliverable)
-    const asked = yield* requestOf(stage, turn, toolbox)
+    const asked = yield* requestOf(stage, turn, toolbox, yield* history.forModel(turn.sessionId))
     if (asked._tag === "Overflow") return yield* progress.finish(held.turn, overflow)
     if (asked._tag === "Vetoed") return yield* progress.finish(held.turn, vetoed(asked.reason))
     const over = yield* overBudget(turn, model, asked.generation)
@@ -55,22 +59,16 @@ export const step = (stage: Stage, turn: TurnRow) =>
       const notice = { code: "budget", message: over }
       return yield* progress.finish(held.turn, { state: "completed", stopReason: "budget" }, notice)
     }
-    const thinking =
-      options.thinking !== undefined && model.thinkingLevels.includes(options.thinking) ? options.thinking : undefined
+    const request = toSend(stage, turn, toolbox, asked.generation)
+    const draft = drafts.take(turn, () => draftKey(turn, model, stage.sound?.language, request))
     const generated = yield* Effect.either(
       generate({
         turn: held.turn,
-        model,
+        model: draft === undefined ? model : drafted(model, draft),
         growing,
         cleaner: stage.sound?.voice.cleanup === true ? new SpeechCleaner() : undefined,
         retryBaseMillis,
-        request: {
-          system: asked.generation.systemPrompt,
-          messages: asked.generation.messages,
-          tools: toolbox.specs,
-          ...(thinking === undefined ? {} : { thinking }),
-          ...(crew.deliverable?.native === true ? { output: { schema: crew.deliverable.schema } } : {})
-        },
+        request,
         onRetry: ({ failure, attempt, delayMillis }) =>
           Effect.asVoid(
             progress.notice(
@@ -88,13 +86,15 @@ export const step = (stage: Stage, turn: TurnRow) =>
       crew.deliverable !== undefined && finishReason === "stop" ? judgeText(crew.deliverable, said) : undefined
     const planned = yield* plan(held, toolbox, calls, number, finishReason === "length")
     const misfit = judged?._tag === "Misfit" && planned.length === 0 ? judged : undefined
+    const owed = drafts.owed(turn.sessionId)
+    const usage = withDropped(priced(model, generated.right.usage), owed)
     const committing = progress.answer(held.turn, {
-      step: stepOf(number, model, generated.right),
+      step: stepOf(number, model, generated.right, usage),
       parts: growing.rows(true),
       calls: planned,
       content: growing.content(),
       provider: model.provider,
-      usage: priced(model, generated.right.usage),
+      usage,
       notice: misfit === undefined ? undefined : noticeOf(misfit),
       ending:
         misfit === undefined ? endingOf(finishReason, said, judged) : yield* endingOfMisfit(held.turn, misfit, said)
@@ -105,6 +105,7 @@ export const step = (stage: Stage, turn: TurnRow) =>
     // What a commit holds is no longer growing, even if the turn is stopped just then.
     const answered = yield* Effect.uninterruptible(Effect.zipLeft(committing, forget))
     if (answered === GONE) return GONE
+    drafts.settle(turn.sessionId, owed)
     yield* hooks.postGenerate(subjectOf({ ...held, turn }), said)
     if (answered.ended !== undefined) return answered.ended
     if (misfit !== undefined) return "again" as const
@@ -125,13 +126,29 @@ const priced = (model: ResolvedModel, usage: Usage): Usage => {
   return costUsd === undefined ? usage : { ...usage, costUsd }
 }
 
-const stepOf = (step: number, model: ResolvedModel, generated: Generated): TurnStep => ({
+/** With the tokens of drafts that came to nothing. */
+const withDropped = (usage: Usage, tokens: number): Usage => (tokens === 0 ? usage : { ...usage, speculative: tokens })
+
+/** The model with a draft for its first answer. */
+const drafted = (model: ResolvedModel, draft: Draft): ResolvedModel => {
+  let taken = false
+  return {
+    ...model,
+    generate: (request) => {
+      if (taken) return model.generate(request)
+      taken = true
+      return draft.orElse(() => model.generate(request))
+    }
+  }
+}
+
+const stepOf = (step: number, model: ResolvedModel, generated: Generated, usage: Usage): TurnStep => ({
   step,
   provider: model.provider,
   model: model.model,
   finishReason: generated.calls.length > 0 && generated.finishReason === "stop" ? "tool_calls" : generated.finishReason,
   ...(generated.nativeStopReason === undefined ? {} : { nativeStopReason: generated.nativeStopReason }),
-  usage: priced(model, generated.usage),
+  usage,
   ...(generated.warnings.length === 0 ? {} : { warnings: generated.warnings })
 })
 

@@ -26,6 +26,7 @@ import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { LogRepo } from "../log/LogRepo.ts"
 import { Detached } from "../loop/Detached.ts"
+import { Drafts } from "../loop/Drafts.ts"
 import { RunnerLayer } from "../loop/Runner.ts"
 import type { Models } from "../models/Models.ts"
 import { PermissionsRepo } from "../permissions/PermissionsRepo.ts"
@@ -85,6 +86,7 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     Layer.provideMerge(Layer.mergeAll(Permissions.layer, Questions.layer)),
     Layer.provideMerge(RunnerLayer),
     Layer.provideMerge(Detached.layer),
+    Layer.provideMerge(Drafts.layer),
     Layer.provideMerge(Layer.mergeAll(Tasks.layer, Compactions.layer)),
     Layer.provideMerge(Layer.mergeAll(Hooks.layer, HookAdmin.layer, Webhooks.layer, Deliveries.layer)),
     Layer.provideMerge(Streams.layer),

@@ -10,7 +10,7 @@ import {
   type TurnOptions,
   ValidationError
 } from "@harness/protocol"
-import { Context, Effect, Either, Layer } from "effect"
+import { Clock, Context, Effect, Either, Layer } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
 import { Limits } from "../config/Limits.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
@@ -26,6 +26,7 @@ import { outputCheck } from "../tools/outputSchema.ts"
 import { Bell } from "./Bell.ts"
 import { toParts } from "./content.ts"
 import { decideSubmit } from "./decide.ts"
+import type { Held } from "./Progress.ts"
 import { fitsRow, record } from "./record.ts"
 import { markCancelled } from "./settle.ts"
 import { addSteer } from "./steer.ts"
@@ -224,12 +225,28 @@ const make = Effect.gen(function* () {
     )
   })
 
-  return { submit }
+  /** The turn a prompt would be if it were submitted now, and started; undefined where it could not start at once. */
+  const foresee = Effect.fn("Submissions.foresee")(function* (
+    sessionId: SessionId,
+    turnId: TurnId,
+    request: SubmitPromptRequestValue,
+    actor: Actor
+  ) {
+    const session = yield* sessionRows.find(sessionId)
+    if (session === undefined || session.deletedAt !== null) return undefined
+    if (session.activeTurn !== null || session.queued > 0) return undefined
+    const now = yield* Clock.currentTimeMillis
+    const turn = newTurn({ now }, session, turnId, request, yield* prepare(session, request, undefined), actor)
+    const held: Held = { turn, session, parts: [] }
+    return held
+  })
+
+  return { submit, foresee }
 })
 
 /** A turn as it is accepted: queued, with everything that is known of how it will run. */
 const newTurn = (
-  tx: Tx,
+  tx: Pick<Tx, "now">,
   session: SessionRow,
   turnId: TurnId,
   request: SubmitPromptRequestValue,

@@ -1,0 +1,101 @@
+import { callTurn, type SpeechStart, type Transcript, type TurnCancel, type TurnStart } from "@harness/protocol/jambonz"
+import { Clock, Effect } from "effect"
+import { Drafts } from "../loop/Drafts.ts"
+import { folded } from "../voice/folded.ts"
+import { spokenPrompt } from "./asks.ts"
+import { cancelTurn } from "./hearing.ts"
+import { CALLER, type Scene, type Utterance } from "./scene.ts"
+
+/** Words that did not change for so long may be all of them. */
+const STEADY_MILLIS = 300
+/** Who speaks longer than this will say more. */
+const SPEECH_MAX_MILLIS = 10_000
+const DRAFTS_MAX = 3
+
+/** What the caller is saying for a turn that has not started; undefined where it has. */
+const utteranceOf = (scene: Scene, turnNumber: number) =>
+  Effect.gen(function* () {
+    const { utterance } = scene
+    if (utterance?.turnNumber === turnNumber) return utterance
+    if (turnNumber <= Math.max(scene.lastTurn, utterance?.turnNumber ?? -1)) return undefined
+    yield* forgetUtterance(scene)
+    const since = yield* Clock.currentTimeMillis
+    const fresh: Utterance = { turnNumber, since, text: "", language: undefined, steady: false, drafts: 0 }
+    scene.utterance = fresh
+    return fresh
+  })
+
+const dropDraft = (scene: Scene) => Effect.map(Drafts, (drafts) => drafts.drop(scene.sessionId))
+
+const forgetUtterance = (scene: Scene) =>
+  Effect.suspend(() => {
+    scene.utterance = undefined
+    scene.timers.clear("draft")
+    return dropDraft(scene)
+  })
+
+/** `speech:start`: the caller speaks. */
+export const speechStarts = (scene: Scene, { turn_id }: SpeechStart) =>
+  Effect.suspend(() => {
+    scene.callerSpeaks = true
+    return Effect.asVoid(utteranceOf(scene, turn_id))
+  })
+
+/** `transcript`: what the caller has said so far. Words that may be all of them are answered by a draft, others end it. */
+export const transcript = (scene: Scene, { final, language, text, turn_id }: Transcript) =>
+  Effect.gen(function* () {
+    if (!scene.voice.speculation) return
+    const utterance = yield* utteranceOf(scene, turn_id)
+    if (utterance === undefined) return
+    const changed = folded(text) !== folded(utterance.text)
+    utterance.text = text
+    utterance.language = language ?? utterance.language
+    if (changed) {
+      utterance.steady = false
+      yield* dropDraft(scene)
+    }
+    if (final) yield* steady(scene)
+    else if (changed) scene.timers.set("draft", STEADY_MILLIS)
+  })
+
+/** The words stand: they are final, or have not changed for a while. */
+export const steady = (scene: Scene) =>
+  Effect.suspend(() => {
+    scene.timers.clear("draft")
+    if (scene.utterance !== undefined) scene.utterance.steady = true
+    return draft(scene)
+  })
+
+/** Begins to answer what the caller said, if that stands and is not being answered yet. */
+export const draft = (scene: Scene) =>
+  Effect.gen(function* () {
+    const { sessionId, utterance } = scene
+    if (utterance === undefined || !utterance.steady || scene.ended) return
+    const { drafts, since, text, turnNumber } = utterance
+    if (folded(text) === "" || drafts >= DRAFTS_MAX) return
+    if ((yield* Clock.currentTimeMillis) - since > SPEECH_MAX_MILLIS) return
+    const language = utterance.language ?? scene.language
+    const prompt = spokenPrompt({ type: "speech", text, language, confidence: undefined })
+    const turnId = callTurn(scene.callSid, turnNumber)
+    const begun = yield* (yield* Drafts).begin(sessionId, turnId, { ...prompt, whenBusy: "interrupt" }, CALLER)
+    if (begun) utterance.drafts++
+  })
+
+/** `turn:start` ends what was being said: a draft of other words than these is dropped. */
+export const committed = (scene: Scene, { input, turn_id }: TurnStart) =>
+  Effect.suspend(() => {
+    const { utterance } = scene
+    if (turn_id <= scene.lastTurn || utterance === undefined) return Effect.void
+    const same =
+      utterance.turnNumber === turn_id && input.type === "speech" && folded(input.text) === folded(utterance.text)
+    if (!same) return forgetUtterance(scene)
+    scene.utterance = undefined
+    scene.timers.clear("draft")
+    return Effect.void
+  })
+
+/** `turn:cancel`, also of a turn that has not started: then what was said for it is forgotten. */
+export const cancelled = (scene: Scene, frame: TurnCancel) =>
+  scene.utterance?.turnNumber === frame.turn_id
+    ? forgetUtterance(scene)
+    : Effect.zipRight(cancelTurn(scene, frame), draft(scene))
