@@ -59,7 +59,7 @@ const onFrame = (scene: Scene, frame: Inbound): Work => {
     case "transcript":
       return transcript(scene, frame)
     case "tool:result":
-      return toolResult(scene, frame)
+      return Effect.zipRight(toolResult(scene, frame), draft(scene))
     case "event":
       // What was heard changes what the caller's words are said to.
       return Effect.zipRight(onEvent(scene, frame), draft(scene))
@@ -74,7 +74,9 @@ const onTimer = (scene: Scene, name: TimerName): Work => {
   if (name === "draft") return steady(scene)
   if (name === "filler") return fill(scene)
   if (name === "resume") return giveUp(scene)
-  if (name.startsWith("request:")) return requestOverdue(scene, name.slice("request:".length))
+  if (name.startsWith("request:")) {
+    return Effect.zipRight(requestOverdue(scene, name.slice("request:".length)), draft(scene))
+  }
   return Effect.void
 }
 

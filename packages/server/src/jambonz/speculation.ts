@@ -70,6 +70,8 @@ export const steady = (scene: Scene) =>
 export const draft = (scene: Scene) =>
   Effect.gen(function* () {
     const { sessionId, utterance } = scene
+    // A result that waits for the caller to end goes into what the turn asks.
+    if (scene.late.length > 0) return yield* dropDraft(scene)
     if (utterance === undefined || !utterance.steady || scene.ended) return
     const { drafts, since, text, turnNumber } = utterance
     if (folded(text) === "" || drafts >= DRAFTS_MAX) return

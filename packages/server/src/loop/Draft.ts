@@ -25,6 +25,8 @@ export interface Draft {
   readonly fits: (key: string) => boolean
   /** Ends it, and the request it made, at once. */
   readonly stop: () => void
+  /** Ends it unless somebody listens. */
+  readonly lapse: () => void
   readonly stopped: Effect.Effect<void>
   /** What it says, from the beginning; what `fresh` says when it breaks off without a word. Whoever leaves ends it. */
   readonly orElse: (fresh: () => Stream.Stream<ModelEvent, ModelFailure>) => Stream.Stream<ModelEvent, ModelFailure>
@@ -70,6 +72,9 @@ export const makeDraft = (of: Pick<Draft, "turnId" | "words">): Effect.Effect<Dr
       begun: () => answers !== undefined,
       fits: (key) => !failed && answers === key,
       stop,
+      lapse: () => {
+        if (!adopted) stop()
+      },
       stopped: Deferred.await(end),
       orElse: (fresh) =>
         Stream.suspend(() => {

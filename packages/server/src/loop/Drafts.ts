@@ -4,7 +4,7 @@ import type { Agents } from "../agents/Agents.ts"
 import type { Compactions } from "../compaction/Compactions.ts"
 import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { isTerminalRow } from "../log/fact.ts"
+import { isTerminalRow, type LogRow } from "../log/fact.ts"
 import { Hub } from "../log/Hub.ts"
 import { Models } from "../models/Models.ts"
 import type { SessionsRepo } from "../sessions/SessionsRepo.ts"
@@ -51,6 +51,10 @@ interface Alive {
   readonly draft: Draft
   readonly leave: () => void
 }
+
+/** Whether what happened makes a draft for that turn worthless: whatever its request may be made of, and the turn's end. */
+const overtakes = (row: LogRow, turnId: TurnId): boolean =>
+  row.turnId === turnId ? isTerminalRow(row) : row.type !== "title"
 
 /** The prompt where it would stand if it were submitted. */
 const entryOf = (turn: TurnRow, entries: ReadonlyArray<StoredEntry>): StoredEntry => {
@@ -142,7 +146,7 @@ const make = Effect.gen(function* () {
     const draft = yield* makeDraft({ turnId, words })
     const overtaken = hub.listen(sessionId, {
       row: (row) => {
-        if (row.turnId !== turnId || isTerminalRow(row)) drop(sessionId, draft)
+        if (overtakes(row, turnId)) drop(sessionId, draft)
       },
       delta: () => {}
     })
@@ -160,7 +164,10 @@ const make = Effect.gen(function* () {
     )
     const untaken = Effect.zipRight(
       Effect.sleep(UNTAKEN),
-      Effect.sync(() => drop(sessionId, draft))
+      Effect.sync(() => {
+        drop(sessionId, draft)
+        draft.lapse()
+      })
     )
     run(Effect.raceFirst(untaken, draft.stopped))
     return true

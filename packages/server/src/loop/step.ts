@@ -99,13 +99,15 @@ export const step = (stage: Stage, turn: TurnRow) =>
       ending:
         misfit === undefined ? endingOf(finishReason, said, judged) : yield* endingOfMisfit(held.turn, misfit, said)
     })
-    const forget = Effect.sync(() => {
+    const committed = (answered: Effect.Effect.Success<typeof committing>) => {
       stage.growing = new Growing(hub, held.turn, number + 1, [])
-    })
+      if (answered !== GONE) drafts.settle(turn.sessionId, owed)
+    }
     // What a commit holds is no longer growing, even if the turn is stopped just then.
-    const answered = yield* Effect.uninterruptible(Effect.zipLeft(committing, forget))
+    const answered = yield* Effect.uninterruptible(
+      Effect.tap(committing, (answered) => Effect.sync(() => committed(answered)))
+    )
     if (answered === GONE) return GONE
-    drafts.settle(turn.sessionId, owed)
     yield* hooks.postGenerate(subjectOf({ ...held, turn }), said)
     if (answered.ended !== undefined) return answered.ended
     if (misfit !== undefined) return "again" as const
