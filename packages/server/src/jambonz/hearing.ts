@@ -1,3 +1,4 @@
+import type { TurnId } from "@harness/protocol"
 import type { ReplyDropped, ReplySpoken, TurnCancel, UserInterruption } from "@harness/protocol/jambonz"
 import { Effect } from "effect"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
@@ -40,6 +41,7 @@ const hear = (scene: Scene, replyId: string, verdict: Verdict, options: { readon
     const turns = yield* Turns
     const { sessionId } = scene
     const reply = scene.speaker.byId(replyId)
+    let ends: TurnId | undefined
     const first = yield* room.commit<ReplyRow | undefined, never>((tx) =>
       Effect.gen(function* () {
         const found = yield* VoiceRepo.findReply(tx, sessionId, replyId)
@@ -49,10 +51,11 @@ const hear = (scene: Scene, replyId: string, verdict: Verdict, options: { readon
         const turn = yield* TurnsRepo.find(tx, sessionId, row.turnId)
         // A caller may cut a question off to answer it.
         const cancel = options.cancel && scene.asking === undefined
+        const open = cancel && turn !== undefined && turn.settledAt === null ? turn : undefined
+        ends = open?.turnId
         const stopping =
-          cancel && turn !== undefined && turn.settledAt === null
-            ? yield* markCancelled(tx, bell, turn, { stopReason: "interrupted", detach: true }, CALLER)
-            : false
+          open !== undefined &&
+          (yield* markCancelled(tx, bell, open, { stopReason: "interrupted", detach: true }, CALLER))
         if (said === undefined && !stopping) return undefined
         // A runner that is about to put down what it has would come after this.
         if (stopping) yield* VoiceRepo.putReply(tx, row)
@@ -60,8 +63,9 @@ const hear = (scene: Scene, replyId: string, verdict: Verdict, options: { readon
         return stopping ? row : undefined
       })
     )
+    // Also of a turn that only waited, and has ended by now.
+    if (ends !== undefined) yield* detach(scene, ends)
     if (first === undefined) return
-    yield* detach(scene, first.turnId)
     yield* Effect.ignore(Effect.timeout(turns.awaitTerminal(sessionId, first.turnId), SETTLES_WITHIN))
     yield* room.commit<void, never>((tx) =>
       Effect.gen(function* () {

@@ -206,7 +206,7 @@ it("another language than the draft's is answered anew", async () => {
   expect((await caller.reply()).said).toBe("Tschüs.")
 })
 
-it("a result that came while the caller spoke is part of what the turn asks: the draft is not adopted", async () => {
+it("a result that came while the caller spoke ends the draft, and is told", async () => {
   const caller = await on.call("result")
   on.answers().on("my balance", callsFor(["get_hours", {}]))
   caller.commits(1, "my balance")
@@ -219,8 +219,7 @@ it("a result that came while the caller spoke is part of what the turn asks: the
   caller.result(call_id, "seven pounds")
   expect((await draft.closed).aborted).toBe(true)
   caller.commits(2, "hello there")
-  expect((await caller.reply()).said).toBe("Hello.")
-  expect(on.answers().asked("hello there").length).toBe(2)
+  await caller.reply()
   for (let index = draft.index; ; index++) if ((await on.model().request(index)).text.includes("seven pounds")) break
 })
 
