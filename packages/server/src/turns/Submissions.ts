@@ -1,24 +1,22 @@
 import {
   type Actor,
   MAX_STEPS_DEFAULT,
-  type Prompt,
   type SessionId,
   type SubmitPromptReceipt,
   type SubmitPromptRequestValue,
   type TurnId,
-  type TurnMode,
   type TurnOptions,
   ValidationError
 } from "@harness/protocol"
 import { Clock, Context, Effect, Either, Layer } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
 import { Limits } from "../config/Limits.ts"
-import { CommitRoom, type Tx } from "../log/Commit.ts"
+import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { Models } from "../models/Models.ts"
 import { validateLayer } from "../permissions/policy.ts"
 import { mismatch, sessionDeleted, sessionNotFound, tooLong } from "../sessions/refusals.ts"
-import { establish, type PreparedSession, Sessions, sessionDefaults } from "../sessions/Sessions.ts"
+import { establish, Sessions, sessionDefaults } from "../sessions/Sessions.ts"
 import { configurationOf, type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { requestHash } from "../storage/columns.ts"
 import { Home } from "../storage/Home.ts"
@@ -26,17 +24,12 @@ import { outputCheck } from "../tools/outputSchema.ts"
 import { Bell } from "./Bell.ts"
 import { toParts } from "./content.ts"
 import { decideSubmit } from "./decide.ts"
+import { newTurn, type PreparedTurn } from "./newTurn.ts"
 import type { Held } from "./Progress.ts"
 import { fitsRow, record } from "./record.ts"
 import { markCancelled } from "./settle.ts"
 import { addSteer } from "./steer.ts"
-import { type InnerOptions, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
-
-const promptFrom = (request: SubmitPromptRequestValue): Prompt => ({
-  role: request.role ?? "user",
-  content: toParts(request.content),
-  ...(request.custom === undefined ? {} : { custom: request.custom })
-})
+import { type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
 
 /** The same prompt asked twice has the same hash, whatever was left to its default. */
 const submitHash = (request: SubmitPromptRequestValue): string =>
@@ -50,17 +43,6 @@ const submitHash = (request: SubmitPromptRequestValue): string =>
   })
 
 const optionDefaults = { maxSteps: MAX_STEPS_DEFAULT, mode: "agent", output: { type: "text" }, tools: {}, budget: {} }
-
-/** What is known of a prompt before its commit. */
-interface PreparedTurn {
-  readonly hash: string
-  readonly model: string
-  readonly agent: string
-  readonly mode: TurnMode
-  readonly options: TurnOptions & InnerOptions
-  readonly ignored: ReadonlyArray<string>
-  readonly session: PreparedSession | undefined
-}
 
 const make = Effect.gen(function* () {
   const home = yield* Home
@@ -242,38 +224,6 @@ const make = Effect.gen(function* () {
   })
 
   return { submit, foresee }
-})
-
-/** A turn as it is accepted: queued, with everything that is known of how it will run. */
-const newTurn = (
-  tx: Pick<Tx, "now">,
-  session: SessionRow,
-  turnId: TurnId,
-  request: SubmitPromptRequestValue,
-  prepared: PreparedTurn,
-  actor: Actor
-): TurnRow => ({
-  sessionId: session.sessionId,
-  turnId,
-  seq: session.nextSeq,
-  rank: session.nextSeq,
-  state: "queued",
-  revision: 0,
-  attempt: 1,
-  requestHash: prepared.hash,
-  prompt: JSON.stringify(promptFrom(request)),
-  options: JSON.stringify(prepared.options),
-  model: prepared.model,
-  agent: prepared.agent,
-  mode: prepared.mode,
-  outcome: JSON.stringify({ steps: [], usage: {} }),
-  cancel: null,
-  joined: null,
-  actor: JSON.stringify(actor),
-  acceptedCursor: session.cursor,
-  acceptedAt: tx.now,
-  startedAt: null,
-  settledAt: null
 })
 
 const steeredReceipt = (row: TurnRow, into: TurnId, cursor: number, ignored: { ignored?: ReadonlyArray<string> }) => {

@@ -22,7 +22,8 @@ export const voiceStage = (agents: Readonly<Record<string, string>>, env: Harnes
   let model: ScriptedModel
   let server: Harness
   let answers: ReturnType<typeof answering>
-  let others = 0
+  let other: Awaited<ReturnType<typeof callTo>>
+  let others = 1
   const prompt = (name: string, text: string) =>
     writeFileSync(join(place.root, `.harness/agents/${name}.md`), agentFile(agents[name] ?? "", text))
   const start = () => startHarness({ ...place, openaiBaseUrl: model.url, env })
@@ -36,10 +37,10 @@ export const voiceStage = (agents: Readonly<Record<string, string>>, env: Harnes
     answers = answering(model)
     server = await start()
     // The first call of a process is slow.
-    const first = await call("first")
-    first.hears(1, "first")
-    first.commits(1, "first")
-    await first.reply()
+    other = await call("other")
+    other.hears(1, "first")
+    other.commits(1, "first")
+    await other.reply()
   }, 60_000)
 
   afterAll(async () => {
@@ -60,14 +61,13 @@ export const voiceStage = (agents: Readonly<Record<string, string>>, env: Harnes
     crash: async () => {
       await server.kill()
       server = await start()
+      other = await call("other", undefined, { resumed: true })
     },
     /** By now whatever a frame before this led to has led to it: another call was answered early from end to end. */
     meanwhile: async () => {
       const words = `meanwhile ${++others}`
-      const other = await call(`other-${others}`)
-      other.hears(1, words)
+      other.hears(others, words)
       await answers.ask(words)
-      other.line.socket.close()
     }
   }
 }

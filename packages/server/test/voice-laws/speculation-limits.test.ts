@@ -53,16 +53,15 @@ it("a dropped draft leaves nothing in the log or the history, and neither does a
   const caller = await on.call("crash")
   const cursor = async () => (await on.api().get(caller.session)).body.cursor
   on.answers().on("lost words", says("Words."), [{ type: "stall", headers: true }])
-  const before = await cursor()
   caller.hears(1, "lost words")
   await (await on.answers().ask("lost words")).closed
   caller.cancels(1)
   caller.hears(2, "lost words")
   await on.answers().ask("lost words", 1)
-  expect(await cursor()).toBe(before)
+  expect(await cursor()).toBe(1)
   await on.crash()
   const again = await on.call("crash", "early", { resumed: true })
-  expect(await cursor()).toBe(before)
+  expect(await cursor()).toBe(1)
   again.commits(2, "found words")
   expect((await again.reply()).said).toBe("You said: found words")
   expect((await again.history()).map(textOf)).toEqual(["found words", "You said: found words"])
@@ -90,7 +89,9 @@ it("hooks are told of a draft that it is one, and what they add is part of it; t
   await new Promise<void>((resolve) => hook.listen(0, "127.0.0.1", resolve))
   const address = hook.address()
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`
-  expect((await on.api().put("/hooks/kind", { point: "pre-generate", url })).status).toBeLessThan(300)
+  for (const point of ["pre-turn", "pre-generate"]) {
+    expect((await on.api().put(`/hooks/${point}`, { point, url })).status).toBeLessThan(300)
+  }
   const caller = await on.call("hooked")
   caller.hears(1, "be nice")
   expect((await on.answers().ask("be nice")).text).toContain("Be kind.")
@@ -98,19 +99,20 @@ it("hooks are told of a draft that it is one, and what they add is part of it; t
   expect((await caller.reply()).said).toBe("You said: be nice")
   expect(on.answers().asked("be nice").length).toBe(1)
   expect(asked.map(({ point, speculative }) => [point, speculative])).toEqual([
+    ["pre-turn", true],
     ["pre-generate", true],
+    ["pre-turn", undefined],
     ["pre-generate", undefined]
   ])
-  expect(new Set(asked.map(({ id }) => id)).size).toBe(2)
+  expect(new Set(asked.map(({ id }) => id)).size).toBe(4)
   denied = true
   caller.hears(2, "be quiet")
-  while (asked.length < 3) await new Promise<void>((resolve) => setImmediate(resolve))
+  while (asked.length < 5) await new Promise<void>((resolve) => setImmediate(resolve))
   denied = false
   await on.meanwhile()
   expect(on.answers().asked("be quiet").length).toBe(0)
   caller.commits(2, "be quiet")
   expect((await caller.reply()).said).toBe("You said: be quiet")
-  await on.api().send("DELETE", `${on.api().home}/hooks/kind`)
   hook.closeAllConnections()
   hook.close()
 })
