@@ -1,4 +1,4 @@
-import type { CreateSessionRequestValue, JsonObject } from "@harness/protocol"
+import type { CreateSessionRequestValue, JsonObject, SessionId } from "@harness/protocol"
 import { CLOSE_TAKEN_OVER, callSession, type SessionStart } from "@harness/protocol/jambonz"
 import { Clock, Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
@@ -7,16 +7,19 @@ import type { Permissions } from "../asks/Permissions.ts"
 import type { Questions } from "../asks/Questions.ts"
 import type { Resolutions } from "../asks/Resolutions.ts"
 import type { History } from "../history/History.ts"
+import type { HistoryRepo } from "../history/HistoryRepo.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import type { Hub } from "../log/Hub.ts"
 import type { Detached } from "../loop/Detached.ts"
 import type { Drafts } from "../loop/Drafts.ts"
+import type { Models } from "../models/Models.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { Home } from "../storage/Home.ts"
 import type { Bell } from "../turns/Bell.ts"
 import type { PendingRepo } from "../turns/PendingRepo.ts"
 import type { Submissions } from "../turns/Submissions.ts"
 import type { Turns } from "../turns/Turns.ts"
+import { FactsRepo } from "../voice/FactsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { voiceOf } from "../voice/voiceOf.ts"
 import { type Beginning, beginCall, type Call } from "./Call.ts"
@@ -24,10 +27,14 @@ import { RESUME_MILLIS } from "./life.ts"
 import { restore } from "./restore.ts"
 import type { Wire } from "./Speaker.ts"
 import { CALLER } from "./scene.ts"
+import { summarise } from "./summary.ts"
 import { externalOf } from "./tools.ts"
 
 /** Calls one server has at the same time; who comes then is told to go elsewhere. */
 export const CALLS_MAX = 1_000
+
+/** Calls that are summed up at the same time; the others wait. */
+const SUMMARIES_AT_ONCE = 4
 
 /** The socket of a call. */
 export interface CallSocket extends Wire {
@@ -63,7 +70,9 @@ type Needs =
   | Detached
   | Drafts
   | History
+  | HistoryRepo
   | Hub
+  | Models
   | PendingRepo
   | Permissions
   | Questions
@@ -79,10 +88,12 @@ const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const agents = yield* Agents
   const repo = yield* VoiceRepo
+  const facts = yield* FactsRepo
   const context = yield* Effect.context<Needs>()
   const scope = yield* Effect.scope
   const entries = new Map<string, Entry>()
   const oneAtATime = yield* Effect.makeSemaphore(1)
+  const aFew = yield* Effect.makeSemaphore(SUMMARIES_AT_ONCE)
 
   const agentNamed = (name: unknown) =>
     typeof name === "string" ? agents.find(home.root, name) : Effect.succeed(Option.none())
@@ -96,6 +107,14 @@ const make = Effect.gen(function* () {
   const voiceOfAgent = (agent: string) =>
     Effect.map(agentNamed(agent), (found) => voiceOf(Option.isSome(found) ? found.value.voice : undefined))
 
+  /** Writes the summary of a call that is over. */
+  const sumUp = (sessionId: SessionId) =>
+    Effect.gen(function* () {
+      const call = yield* repo.call(sessionId)
+      const agent = Option.getOrUndefined(yield* agentNamed(call?.agent))
+      yield* Effect.provide(summarise(sessionId, agent?.model), context)
+    }).pipe(aFew.withPermits(1))
+
   /** Starts the fiber of a call. It outlives its sockets, and ends with the call. */
   const run = (beginning: Beginning, isKnown: boolean) =>
     Effect.gen(function* () {
@@ -108,7 +127,11 @@ const make = Effect.gen(function* () {
         if (entries.get(beginning.sessionId) === entry) entries.delete(beginning.sessionId)
         return Scope.close(own, Exit.void)
       })
-      yield* Effect.forkIn(Effect.ensuring(Effect.provide(life, context), over), scope)
+      yield* Effect.provide(life, context).pipe(
+        Effect.ensuring(over),
+        Effect.zipRight(beginning.voice.summary ? sumUp(beginning.sessionId) : Effect.void),
+        Effect.forkIn(scope)
+      )
       for (const turnId of ended) call.offer({ _tag: "Settled", turnId })
       return entry
     })
@@ -209,6 +232,7 @@ const make = Effect.gen(function* () {
     }
   })
   yield* forgotten
+  for (const sessionId of yield* facts.unsummarised) yield* Effect.forkIn(sumUp(sessionId), scope)
 
   return {
     attach,

@@ -35,6 +35,10 @@ export interface Reply {
   sent: number
   delivered: number
   firstChunkAt: number | undefined
+  /** When the first text of its turn's model came. */
+  firstTokenAt: number | undefined
+  /** Taken up after a restart: its times say nothing. */
+  readonly restored: boolean
   /** The part of its turn that it was last given text of, and where in the text that part begins. */
   part: string | undefined
   partAt: number
@@ -112,6 +116,7 @@ export class Speaker {
 
   /** Some more text of a part of the reply's turn. Parts are parted by a space. */
   grow(reply: Reply, part: string, offset: number, delta: string): void {
+    if (delta !== "") reply.firstTokenAt ??= this.now()
     if (reply.state === "muted" || reply.state === "done") return
     if (reply.part !== part) {
       reply.part = part

@@ -3,14 +3,15 @@ import { Effect } from "effect"
 import { CommitRoom } from "../log/Commit.ts"
 import { Detached } from "../loop/Detached.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
-import { fromColumn } from "../storage/columns.ts"
 import { Bell } from "../turns/Bell.ts"
 import { markCancelled } from "../turns/settle.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
+import { showFacts } from "./facts.ts"
 import { settleRequest } from "./requests.ts"
 import type { Wire } from "./Speaker.ts"
 import { CALLER, type Input, type Scene } from "./scene.ts"
+import { wantSummary } from "./summary.ts"
 import { askAgain } from "./turns.ts"
 
 /** A call without a socket is waited for this long. */
@@ -44,10 +45,10 @@ const keepEnd = (scene: Scene, end: { readonly reason: string; readonly duration
     yield* room.commit<void, never>((tx) =>
       Effect.gen(function* () {
         yield* VoiceRepo.endCall(tx, sessionId)
-        const session = yield* SessionsRepo.find(tx, sessionId)
-        if (session === undefined || session.deletedAt !== null) return
-        const metadata = { ...(session.metadata === null ? {} : fromColumn<object>(session.metadata)), end }
-        yield* tx.query("UPDATE session SET metadata = ? WHERE session_id = ?", [JSON.stringify(metadata), sessionId])
+        if (scene.voice.summary) yield* wantSummary(tx, sessionId)
+        yield* showFacts(tx, sessionId, {
+          end: { reason: end.reason, ...(end.duration_ms === undefined ? {} : { duration_ms: end.duration_ms }) }
+        })
       })
     )
   })

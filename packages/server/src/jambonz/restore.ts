@@ -25,7 +25,8 @@ const restored = (scene: Scene, row: ReplyRow) =>
       turnNumber: row.turnNumber ?? undefined,
       model: scene.agent,
       startedAt,
-      state: stateOf(row)
+      state: stateOf(row),
+      restored: true
     })
     reply.lines.push(...row.lines)
     reply.text = texts.map(({ text }) => text).join(" ")

@@ -125,7 +125,7 @@ export const mintId: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis,
 /** A reply that has not said anything. */
 export const newReply = (
   of: Pick<Reply, "replyId" | "turnId" | "turnNumber" | "model" | "startedAt"> &
-    Partial<Pick<Reply, "interrupts" | "uninterruptible" | "state">>
+    Partial<Pick<Reply, "interrupts" | "uninterruptible" | "state" | "restored">>
 ): Reply => ({
   interrupts: false,
   uninterruptible: false,
@@ -135,6 +135,8 @@ export const newReply = (
   sent: 0,
   delivered: 0,
   firstChunkAt: undefined,
+  firstTokenAt: undefined,
+  restored: false,
   part: undefined,
   partAt: 0,
   answers: 0,

@@ -48,6 +48,7 @@ import { Submissions } from "../turns/Submissions.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { SpendingRepo } from "../usage/SpendingRepo.ts"
+import { FactsRepo } from "../voice/FactsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import type { Jobs } from "../workspace/Jobs.ts"
 
@@ -79,7 +80,8 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     OutboxRepo.layer,
     SpendingRepo.layer,
     CompactionsRepo.layer,
-    VoiceRepo.layer
+    VoiceRepo.layer,
+    FactsRepo.layer
   )
   return Calls.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(Engine.layer, Resolutions.layer)),

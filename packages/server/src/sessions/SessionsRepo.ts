@@ -139,6 +139,10 @@ const advance = (tx: Tx, sessionId: string, rows: number): Effect.Effect<number,
     ([row]) => (row?.cursor ?? rows) - rows + 1
   )
 
+/** Facts about a session, whole; nobody is told. */
+const setMetadata = (tx: Tx, sessionId: string, metadata: JsonObject) =>
+  tx.query("UPDATE session SET metadata = ? WHERE session_id = ?", [JSON.stringify(metadata), sessionId])
+
 /** Filters of the session list. */
 export interface SessionFilter {
   readonly workdir?: string | undefined
@@ -198,4 +202,5 @@ export class SessionsRepo extends Context.Tag("@harness/server/SessionsRepo")<
   static readonly find = find
   static readonly insert = insert
   static readonly advance = advance
+  static readonly setMetadata = setMetadata
 }

@@ -4,10 +4,11 @@ import { core } from "./migrations/0001_core.ts"
 import { asks } from "./migrations/0002_asks.ts"
 import { webhooks } from "./migrations/0003_webhooks.ts"
 import { voice } from "./migrations/0004_voice.ts"
+import { voiceFacts } from "./migrations/0005_voice_facts.ts"
 import type { Query } from "./Sqlite.ts"
 
 /** In order; a released one never changes. */
-const migrations: ReadonlyArray<ReadonlyArray<string>> = [core, asks, webhooks, voice]
+const migrations: ReadonlyArray<ReadonlyArray<string>> = [core, asks, webhooks, voice, voiceFacts]
 
 const versionOf = (query: Query) =>
   Effect.map(query<{ user_version: number }>("PRAGMA user_version"), ([row]) => row?.user_version ?? 0)

@@ -32,7 +32,11 @@ const wipes = [
   "DELETE FROM question WHERE session_id = ?",
   "DELETE FROM compaction WHERE session_id = ?",
   "DELETE FROM task WHERE child_session = ?",
-  "DELETE FROM task WHERE parent_session = ?"
+  "DELETE FROM task WHERE parent_session = ?",
+  "DELETE FROM voice_call WHERE session_id = ?",
+  "DELETE FROM voice_reply WHERE session_id = ?",
+  "DELETE FROM voice_request WHERE session_id = ?",
+  "DELETE FROM voice_fact WHERE session_id = ?"
 ]
 
 const make = Effect.gen(function* () {

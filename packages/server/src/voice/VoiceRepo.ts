@@ -88,6 +88,12 @@ const setLastTurn = (tx: Tx, sessionId: string, turnNumber: number) =>
 const endCall = (tx: Tx, sessionId: string) =>
   tx.query("UPDATE voice_call SET state = 'ended' WHERE session_id = ?", [sessionId])
 
+const hasEnded = (tx: Tx, sessionId: string) =>
+  Effect.map(
+    tx.query("SELECT 1 FROM voice_call WHERE session_id = ? AND state = 'ended'", [sessionId]),
+    (rows) => rows.length > 0
+  )
+
 const putReply = (tx: Tx, row: ReplyRow) =>
   tx.query(
     "INSERT OR REPLACE INTO voice_reply (session_id, reply_id, turn_id, turn_number, input, state, heard, spoken, lines, delivered, first_entry, end_entry) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -163,6 +169,7 @@ export class VoiceRepo extends Context.Tag("@harness/server/VoiceRepo")<
   static readonly putCall = putCall
   static readonly setLastTurn = setLastTurn
   static readonly endCall = endCall
+  static readonly hasEnded = hasEnded
   static readonly putReply = putReply
   static readonly findReply = findReply
   static readonly putRequest = putRequest
