@@ -22,6 +22,7 @@ import { BesideApi } from "./http/edge.ts"
 import { ServerInfo } from "./http/ServerInfo.ts"
 import { type ListenError, serve } from "./http/server.ts"
 import { Offer, SystemHandlers } from "./http/system.ts"
+import { APP_PATHS, CALL_PATH, JambonzAppRoutes } from "./jambonz/app.ts"
 import { JAMBONZ_PATH, JambonzRoutes } from "./jambonz/http.ts"
 import { Models } from "./models/Models.ts"
 import type { ProviderSettings } from "./providers/ProviderSettings.ts"
@@ -125,10 +126,13 @@ const layer = (settings: SettingsValues, output: LogOutput, again: SettingsAgain
       Layer.succeed(ServersFolder, { data: settings.data, root: settings.root, durability: settings.durability })
     )
   )
-  const beside = Layer.succeed(BesideApi, [{ path: JAMBONZ_PATH, open: true }])
+  const beside = Layer.succeed(
+    BesideApi,
+    [JAMBONZ_PATH, CALL_PATH, ...APP_PATHS].map((path) => ({ path, open: true }))
+  )
   return serve().pipe(
     Layer.provide(api),
-    Layer.provide(JambonzRoutes),
+    Layer.provide([JambonzRoutes, JambonzAppRoutes]),
     Layer.provide(beside),
     Layer.provide(offer),
     Layer.provideMerge(work),

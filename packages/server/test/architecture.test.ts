@@ -51,9 +51,8 @@ const levelOf = (room: string): number => levels.findIndex((rooms) => rooms.incl
 /** A room's `http.ts` translates between the edge and the rooms, so it stands above them all, just below `main.ts`. */
 const levelOfFile = (path: string): number => {
   const [room = "", file = ""] = path.split("/")
-  return file === "http.ts" || `${room}/${file}` === "servers/stream.ts" || `${room}/${file}` === "jambonz/door.ts"
-    ? levels.length - 1.5
-    : levelOf(room)
+  const asHigh = ["servers/stream.ts", "jambonz/door.ts", "jambonz/app.ts"]
+  return file === "http.ts" || asHigh.includes(`${room}/${file}`) ? levels.length - 1.5 : levelOf(room)
 }
 
 it("every room of the server has its level", () => {

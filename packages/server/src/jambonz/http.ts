@@ -1,11 +1,10 @@
-import { createHash, timingSafeEqual } from "node:crypto"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { NotFoundError, ServerName, UnauthorizedError, UnavailableError, ValidationError } from "@harness/protocol"
 import { SUBPROTOCOL } from "@harness/protocol/jambonz"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { Settings, type SettingsValues } from "../config/Config.ts"
 import { isLoopback } from "../config/values.ts"
 import type { Draining } from "../http/Draining.ts"
@@ -13,7 +12,8 @@ import { Listener } from "../http/Listener.ts"
 import { Servers } from "../servers/Servers.ts"
 import { Calls } from "./Calls.ts"
 import { converse } from "./door.ts"
-import { takeOver } from "./socket.ts"
+import { isSame, secretOf } from "./secret.ts"
+import { asksFor, takeOver } from "./socket.ts"
 
 /** Where the other side knocks, on this port like everybody. */
 export const JAMBONZ_PATH = "/v1/servers/:server/jambonz"
@@ -22,20 +22,12 @@ const path = /^\/v1\/servers\/([^/?]+)\/jambonz$/
 const bearer = /^Bearer +(\S+)$/i
 const isServerName = Schema.is(ServerName)
 
-const digest = (text: string) => createHash("sha256").update(text).digest()
-
-/** The secret that calls of a server bring: its own, or everybody's. */
-export const secretOf = (settings: SettingsValues, server: ServerName): string | undefined => {
-  const own = settings.jambonzSecrets?.[server.toUpperCase().replaceAll("-", "_")] ?? settings.jambonzSecret
-  return own === undefined ? undefined : Redacted.value(own)
-}
-
 /** Without a secret only this machine may call; with one, whoever brings it. */
 const mayCall = (settings: SettingsValues, server: ServerName, authorization: string | undefined): boolean => {
   const secret = secretOf(settings, server)
   if (secret === undefined) return isLoopback(settings.host)
   const brought = bearer.exec(authorization ?? "")?.[1]
-  return brought !== undefined && timingSafeEqual(digest(brought), digest(secret))
+  return brought !== undefined && isSame(brought, secret)
 }
 
 const unauthorized = new UnauthorizedError({
@@ -53,10 +45,6 @@ const full = new UnavailableError({
   retryable: true
 })
 
-const asksForUs = (headers: Record<string, string | undefined>): boolean =>
-  headers["upgrade"]?.toLowerCase() === "websocket" &&
-  (headers["sec-websocket-protocol"] ?? "").split(",").some((name) => name.trim() === SUBPROTOCOL)
-
 /** A call comes in: checked as far as a request can be, then it is a socket until it closes. */
 const knock = Effect.gen(function* () {
   const settings = yield* Settings
@@ -69,7 +57,7 @@ const knock = Effect.gen(function* () {
     return yield* new ValidationError({ code: "request.invalid", message: "that is no name of a server" })
   }
   if (!mayCall(settings, server, request.headers["authorization"])) return yield* unauthorized
-  if (!asksForUs(request.headers)) return yield* noUpgrade
+  if (!asksFor(SUBPROTOCOL, request.headers)) return yield* noUpgrade
   const calls = Context.get(yield* servers.ensure(server), Calls)
   const agent = new URLSearchParams(query).get("agent") ?? undefined
   if (agent !== undefined && !(yield* calls.knows(agent))) return yield* noAgent

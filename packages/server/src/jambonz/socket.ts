@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http"
-import { FRAME_MAX, SUBPROTOCOL } from "@harness/protocol/jambonz"
+import { APP_SUBPROTOCOL, FRAME_MAX, SUBPROTOCOL } from "@harness/protocol/jambonz"
 import { Effect } from "effect"
 import { WebSocket, WebSocketServer } from "ws"
 import type { CallSocket } from "./Calls.ts"
@@ -17,19 +17,30 @@ export interface Ears {
   readonly closed: () => void
 }
 
-const sockets = new WebSocketServer({
-  noServer: true,
-  maxPayload: FRAME_MAX,
-  perMessageDeflate: false,
-  clientTracking: false,
-  handleProtocols: () => SUBPROTOCOL
-})
+const socketsOf = (subprotocol: string) =>
+  new WebSocketServer({
+    noServer: true,
+    maxPayload: FRAME_MAX,
+    perMessageDeflate: false,
+    clientTracking: false,
+    handleProtocols: () => subprotocol
+  })
+const sockets = { [SUBPROTOCOL]: socketsOf(SUBPROTOCOL), [APP_SUBPROTOCOL]: socketsOf(APP_SUBPROTOCOL) }
+
+/** Whether a request wants to become a socket of this subprotocol. */
+export const asksFor = (subprotocol: string, headers: Record<string, string | undefined>): boolean =>
+  headers["upgrade"]?.toLowerCase() === "websocket" &&
+  (headers["sec-websocket-protocol"] ?? "").split(",").some((name) => name.trim() === subprotocol)
 
 /** Turns a checked upgrade request into a socket; nothing when it is no WebSocket's. */
-export const takeOver = (request: IncomingMessage, head: Buffer): Effect.Effect<WebSocket | undefined> =>
+export const takeOver = (
+  request: IncomingMessage,
+  head: Buffer,
+  subprotocol: keyof typeof sockets = SUBPROTOCOL
+): Effect.Effect<WebSocket | undefined> =>
   Effect.async((resume) => {
     request.socket.once("close", () => resume(Effect.succeed(undefined)))
-    sockets.handleUpgrade(request, request.socket, head, (socket) => resume(Effect.succeed(socket)))
+    sockets[subprotocol].handleUpgrade(request, request.socket, head, (socket) => resume(Effect.succeed(socket)))
   })
 
 /** The socket as a call uses it. Pongs come in the order of pings, so each answers the oldest. */

@@ -1,4 +1,5 @@
 import { ModelName } from "@harness/protocol"
+import { AgentVerb, HarnessSettings } from "@harness/protocol/jambonz"
 import { Schema } from "effect"
 import { LanguageTag, Line } from "./lines.ts"
 
@@ -38,6 +39,20 @@ export const VoiceLimits = Schema.Struct({
 })
 export type VoiceLimits = typeof VoiceLimits.Type
 
+/** What the verb says that jambonz runs for a call, where the application is ours. */
+export const VerbSettings = Schema.Struct({
+  label: Schema.optional(Schema.NonEmptyString),
+  stt: AgentVerb.fields.stt,
+  tts: AgentVerb.fields.tts,
+  turnDetection: AgentVerb.fields.turnDetection,
+  bargeIn: AgentVerb.fields.bargeIn,
+  handoff: AgentVerb.fields.handoff,
+  firstChunkTimeoutMs: HarnessSettings.fields.firstChunkTimeoutMs,
+  holdingPhrase: HarnessSettings.fields.holdingPhrase,
+  onHarnessFailure: HarnessSettings.fields.onHarnessFailure
+})
+export type VerbSettings = typeof VerbSettings.Type
+
 /** How an agent speaks on calls, as its file says it under `voice`. */
 export const VoiceSettings = Schema.Struct({
   greeting: Schema.optional(Line),
@@ -63,6 +78,7 @@ export const VoiceSettings = Schema.Struct({
   tools: Schema.optional(Schema.Record({ key: Schema.String, value: ToolVoice })),
   fillerAfterMillis: Schema.optional(millis),
   fillerEveryMillis: Schema.optional(millis),
-  firstTokenMillis: Schema.optional(millis)
+  firstTokenMillis: Schema.optional(millis),
+  verb: Schema.optional(VerbSettings)
 })
 export type VoiceSettings = typeof VoiceSettings.Type

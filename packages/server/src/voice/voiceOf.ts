@@ -1,5 +1,5 @@
 import type { Line } from "./lines.ts"
-import type { HeldLine, ToolVoice, VoiceLimits, VoiceSettings } from "./VoiceSettings.ts"
+import type { HeldLine, ToolVoice, VerbSettings, VoiceLimits, VoiceSettings } from "./VoiceSettings.ts"
 
 /** How long a call of the caller's side may take when its tool says nothing else. */
 export const TOOL_TIMEOUT_MILLIS = 30_000
@@ -22,6 +22,7 @@ export interface Voice {
   readonly fillerAfterMillis: number
   readonly fillerEveryMillis: number
   readonly firstTokenMillis: number
+  readonly verb: VerbSettings
 }
 
 /** The settings with every default filled in; an agent without any has a voice too. */
@@ -46,6 +47,7 @@ export const voiceOf = (settings: VoiceSettings = {}): Voice => ({
   fillerAfterMillis: settings.fillerAfterMillis ?? 1_500,
   fillerEveryMillis: settings.fillerEveryMillis ?? 8_000,
   firstTokenMillis: settings.firstTokenMillis ?? 3_000,
+  verb: settings.verb ?? {},
   ...(settings.language === undefined ? {} : { language: settings.language }),
   ...(settings.fallbackModel === undefined ? {} : { fallbackModel: settings.fallbackModel })
 })
