@@ -2,6 +2,7 @@ import type { Command } from "./command.ts"
 import { answer, approve, deny, grantCommands } from "./definitions/asks.ts"
 import { call } from "./definitions/call.ts"
 import { hookCommands } from "./definitions/hooks.ts"
+import { jambonz } from "./definitions/jambonz.ts"
 import { machineCommands } from "./definitions/machine.ts"
 import { sessionCommands } from "./definitions/sessions.ts"
 import { cancel, fork, prompt, status, watch } from "./definitions/talk.ts"
@@ -25,6 +26,7 @@ export const commands: ReadonlyArray<Command> = [
   ...sessionCommands,
   agents,
   ...hookCommands,
+  jambonz,
   ...machineCommands.tokens,
   machineCommands.doctor,
   machineCommands.openapi
