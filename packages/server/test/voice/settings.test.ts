@@ -33,7 +33,8 @@ voice:
     lookup: { start: I look it up., delayed: Nearly there., failed: No luck., timeoutMillis: 5000, onInterrupt: cancel }
   fillerAfterMillis: 1000
   fillerEveryMillis: 5000
-  firstTokenMillis: 2000`
+  firstTokenMillis: 2000
+  verb: { label: desk, tts: { vendor: cartesia, voice: sonic }, firstChunkTimeoutMs: 3000 }`
     expect(voiceOf(voice(text))).toEqual({
       lines: {
         greeting: { en: "Hello.", "de-DE": "Hallo.", no: "Hei." },
@@ -64,7 +65,8 @@ voice:
       },
       fillerAfterMillis: 1_000,
       fillerEveryMillis: 5_000,
-      firstTokenMillis: 2_000
+      firstTokenMillis: 2_000,
+      verb: { label: "desk", tts: { vendor: "cartesia", voice: "sonic" }, firstChunkTimeoutMs: 3_000 }
     })
   })
 
@@ -89,7 +91,8 @@ voice:
       tools: {},
       fillerAfterMillis: 1_500,
       fillerEveryMillis: 8_000,
-      firstTokenMillis: 3_000
+      firstTokenMillis: 3_000,
+      verb: {}
     })
   })
 
