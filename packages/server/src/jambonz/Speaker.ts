@@ -15,6 +15,9 @@ export const JOIN_MILLIS = 20
 /** Frames that wait for a call's next socket. */
 const UNSENT_MAX = 256
 
+/** Replies that are remembered until it is known what was heard of them. */
+const REPLIES_MAX = 64
+
 /** One reply of the call, from its first word to the last. */
 export interface Reply {
   readonly replyId: string
@@ -94,6 +97,11 @@ export class Speaker {
 
   open(reply: Reply): void {
     this.replies.set(reply.replyId, reply)
+    if (this.replies.size <= REPLIES_MAX) return
+    // The other side may never say what became of one.
+    for (const old of this.replies.values()) {
+      if (old.state === "done" || old.state === "muted") return void this.replies.delete(old.replyId)
+    }
   }
 
   forget(reply: Reply): void {

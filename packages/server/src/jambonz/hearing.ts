@@ -116,6 +116,8 @@ export const dropped = (scene: Scene, { reply_id }: ReplyDropped) =>
 export const cancelTurn = (scene: Scene, { turn_id }: TurnCancel) =>
   Effect.gen(function* () {
     const reply = scene.speaker.all.find(({ turnNumber }) => turnNumber === turn_id)
+    // What was heard of it may be known by now, and the reply forgotten.
+    if (reply === undefined && turn_id <= scene.lastTurn) return
     if (reply === undefined) return yield* overlooked(scene, "a turn:cancel of a turn that is not there")
     scene.timers.clear("filler")
     yield* hear(scene, reply.replyId, not, { cancel: true })

@@ -1,5 +1,5 @@
 import type { FinishReason, StopReason, TurnStep, Usage } from "@harness/protocol"
-import { Effect, Either } from "effect"
+import { Effect, Either, Option } from "effect"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { Hub } from "../log/Hub.ts"
@@ -15,6 +15,7 @@ import type { Draft } from "./Draft.ts"
 import { Drafts } from "./Drafts.ts"
 import { type Judged, judgeText } from "./deliverable.ts"
 import { draftKey } from "./draftKey.ts"
+import { givingWay } from "./fallback.ts"
 import { Growing } from "./Growing.ts"
 import { type Generated, generate } from "./generate.ts"
 import { afterCalls, endingOfMisfit, noticeOf } from "./handIn.ts"
@@ -61,10 +62,18 @@ export const step = (stage: Stage, turn: TurnRow) =>
     }
     const request = toSend(stage, turn, toolbox, asked.generation)
     const draft = drafts.take(turn, () => draftKey(turn, model, stage.sound?.language, request))
+    const other = yield* otherModel(stage)
+    let answering = model
+    const asking = draft === undefined ? model : drafted(model, draft)
     const generated = yield* Effect.either(
       generate({
         turn: held.turn,
-        model: draft === undefined ? model : drafted(model, draft),
+        model:
+          other === undefined
+            ? asking
+            : givingWay(asking, other.model, other.millis, () => {
+                answering = other.model
+              }),
         growing,
         cleaner: stage.sound?.voice.cleanup === true ? new SpeechCleaner() : undefined,
         retryBaseMillis,
@@ -87,13 +96,13 @@ export const step = (stage: Stage, turn: TurnRow) =>
     const planned = yield* plan(held, toolbox, calls, number, finishReason === "length")
     const misfit = judged?._tag === "Misfit" && planned.length === 0 ? judged : undefined
     const owed = drafts.owed(turn.sessionId)
-    const usage = withDropped(priced(model, generated.right.usage), owed)
+    const usage = withDropped(priced(answering, generated.right.usage), owed)
     const committing = progress.answer(held.turn, {
-      step: stepOf(number, model, generated.right, usage),
+      step: stepOf(number, answering, generated.right, usage),
       parts: growing.rows(true),
       calls: planned,
       content: growing.content(),
-      provider: model.provider,
+      provider: answering.provider,
       usage,
       notice: misfit === undefined ? undefined : noticeOf(misfit),
       ending:
@@ -113,6 +122,19 @@ export const step = (stage: Stage, turn: TurnRow) =>
     if (misfit !== undefined) return "again" as const
     yield* runCalls(held, toolbox, crew, answered.calls)
     return yield* leftOver(stage)
+  })
+
+/** Who answers a caller when the turn's own model does not begin in time. */
+const otherModel = ({ model, sound }: Stage) =>
+  Effect.gen(function* () {
+    const name = sound?.voice.fallbackModel
+    if (sound === undefined || name === undefined) return undefined
+    const models = yield* Models
+    const other = yield* Effect.option(models.resolve(name))
+    if (Option.isNone(other) || (other.value.provider === model.provider && other.value.model === model.model)) {
+      return undefined
+    }
+    return { model: other.value, millis: sound.voice.firstTokenMillis }
   })
 
 /** How an answer without calls ends its turn; undefined when it breaks its contract. */
