@@ -7,12 +7,21 @@ import { Detached } from "../loop/Detached.ts"
 import { Drafts } from "../loop/Drafts.ts"
 import { mint } from "../storage/mint.ts"
 import { ask, askingOf } from "./asks.ts"
+import { callOffReply, callOffTurn } from "./callOff.ts"
+import { commandFailed, commandResult, recording } from "./commands.ts"
+import { newControl } from "./control.ts"
 import { dropped, interrupted, spoken } from "./hearing.ts"
+import { keyPressed, tellKeys } from "./keys.ts"
 import { ended, giveUp, gone, goOn } from "./life.ts"
+import { limitCost, timeOver } from "./limits.ts"
+import { doWishes, heardOut, partingEnded, partingOverdue, transferred } from "./parting.ts"
+import { refused } from "./refused.ts"
 import { askFor, late, requestOverdue, toolResult } from "./requests.ts"
 import { Speaker } from "./Speaker.ts"
 import { type Input, newReply, overlooked, type Scene, type TimerName, type Work } from "./scene.ts"
+import { silent } from "./silence.ts"
 import { cancelled, committed, draft, speechStarts, steady, transcript } from "./speculation.ts"
+import { tellTool, toolDelayed, toolNewsOf } from "./toolLines.ts"
 import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
 import { update } from "./updates.ts"
 
@@ -29,22 +38,32 @@ export interface Call {
 /** What is known of a call before its first frame, or after a restart. */
 export type Beginning = Pick<
   Scene,
-  "sessionId" | "callSid" | "agent" | "direction" | "voice" | "language" | "lastTurn" | "lastInput"
+  "sessionId" | "callSid" | "agent" | "direction" | "voice" | "language" | "lastTurn" | "lastInput" | "startedAt"
 >
 
 const onEvent = (scene: Scene, frame: Extract<Inbound, { readonly type: "event" }>): Work => {
   if ("fields" in frame) return overlooked(scene, "an event of no known name")
   switch (frame.name) {
     case "user_interruption":
-      return interrupted(scene, frame)
-    case "reply_spoken":
-      return spoken(scene, frame)
+      return Effect.zipRight(callOffReply(scene, frame.reply_id), interrupted(scene, frame))
+    case "reply_spoken": {
+      const reply = scene.speaker.byId(frame.reply_id)
+      return Effect.zipRight(spoken(scene, frame), heardOut(scene, reply?.turnId))
+    }
     case "reply_dropped":
       return dropped(scene, frame)
     case "application_update":
       return update(scene, frame)
-    default:
-      return overlooked(scene, `an event ${frame.name} that nothing is done about`)
+    case "silence":
+      return silent(scene, frame)
+    case "dtmf":
+      return keyPressed(scene, frame)
+    case "transfer":
+      return transferred(scene, frame)
+    case "recording":
+      return recording(scene, frame)
+    case "error":
+      return refused(scene, frame)
   }
 }
 
@@ -53,13 +72,16 @@ const onFrame = (scene: Scene, frame: Inbound): Work => {
     case "turn:start":
       return Effect.zipRight(committed(scene, frame), startTurn(scene, frame))
     case "turn:cancel":
-      return cancelled(scene, frame)
+      return Effect.zipRight(callOffTurn(scene, frame.turn_id), cancelled(scene, frame))
     case "speech:start":
+      scene.control.streakBefore = 0
       return speechStarts(scene, frame)
     case "transcript":
       return transcript(scene, frame)
     case "tool:result":
       return Effect.zipRight(toolResult(scene, frame), draft(scene))
+    case "command:result":
+      return Effect.zipRight(commandResult(scene, frame), draft(scene))
     case "event":
       // What was heard changes what the caller's words are said to.
       return Effect.zipRight(onEvent(scene, frame), draft(scene))
@@ -74,8 +96,18 @@ const onTimer = (scene: Scene, name: TimerName): Work => {
   if (name === "draft") return steady(scene)
   if (name === "filler") return fill(scene)
   if (name === "resume") return giveUp(scene)
+  if (name === "parting") return partingOverdue(scene)
+  if (name === "keys") return tellKeys(scene)
+  if (name === "limit") return timeOver(scene)
+  if (name.startsWith("delayed:")) return toolDelayed(scene, name.slice("delayed:".length))
   if (name.startsWith("request:")) {
-    return Effect.zipRight(requestOverdue(scene, name.slice("request:".length)), draft(scene))
+    const row = scene.requests.get(name.slice("request:".length))
+    if (row === undefined) return Effect.void
+    const over =
+      row.kind === "command"
+        ? commandFailed(scene, row, "no result came in time")
+        : requestOverdue(scene, row.requestId)
+    return Effect.zipRight(over, draft(scene))
   }
   return Effect.void
 }
@@ -91,9 +123,14 @@ const handle = (scene: Scene, input: Input): Work => {
     case "Asked":
       return ask(scene, input.asking)
     case "Waits":
-      return askFor(scene, input.turnId)
+      return Effect.zipRight(askFor(scene, input.turnId), doWishes(scene, input.turnId))
+    case "Tool":
+      return tellTool(scene, input.news)
     case "Settled":
-      return Effect.zipRight(endTurn(scene, input.turnId), draft(scene))
+      return Effect.all(
+        [endTurn(scene, input.turnId), partingEnded(scene, input.turnId), limitCost(scene), draft(scene)],
+        { discard: true }
+      )
     case "Timer":
       return onTimer(scene, input.name)
     case "Attached":
@@ -154,6 +191,7 @@ export const beginCall = (beginning: Beginning) =>
         )
       }
     )
+    const control = newControl()
     const scene: Scene = {
       ...beginning,
       speaker,
@@ -168,6 +206,7 @@ export const beginCall = (beginning: Beginning) =>
       late: [],
       lateOwn: [],
       asking: undefined,
+      control,
       fillers: 0,
       ended: false
     }
@@ -182,8 +221,10 @@ export const beginCall = (beginning: Beginning) =>
         turnNumber: undefined,
         model: scene.agent,
         startedAt,
-        state: "held"
+        state: "held",
+        ...control.manners.get(turnId)
       })
+      control.manners.delete(turnId)
       speaker.open(reply)
       offer({ _tag: "Started", reply })
     }
@@ -193,6 +234,9 @@ export const beginCall = (beginning: Beginning) =>
       if (row.type === "turn.started") start(turnId)
       else if (row.type === "turn.question.asked" || row.type === "turn.approval.requested") {
         offer({ _tag: "Asked", asking: askingOf(row) })
+      } else if (row.type.startsWith("turn.tool.")) {
+        const news = toolNewsOf(scene.voice, turnId, row)
+        if (news !== undefined) offer({ _tag: "Tool", news })
       } else if (isTerminalRow(row)) offer({ _tag: "Settled", turnId })
       else if (row.type === "turn.snapshot" && row.body.includes('"state":"waiting"')) offer({ _tag: "Waits", turnId })
     }

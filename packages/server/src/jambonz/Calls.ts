@@ -20,10 +20,13 @@ import type { PendingRepo } from "../turns/PendingRepo.ts"
 import type { Submissions } from "../turns/Submissions.ts"
 import type { Turns } from "../turns/Turns.ts"
 import { FactsRepo } from "../voice/FactsRepo.ts"
+import type { SpendingRepo } from "../usage/SpendingRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
-import { voiceOf } from "../voice/voiceOf.ts"
+import { type Voice, voiceOf } from "../voice/voiceOf.ts"
 import { type Beginning, beginCall, type Call } from "./Call.ts"
+import { controlTools } from "./controls.ts"
 import { RESUME_MILLIS } from "./life.ts"
+import { limitTime } from "./limits.ts"
 import { restore } from "./restore.ts"
 import type { Wire } from "./Speaker.ts"
 import { CALLER } from "./scene.ts"
@@ -56,12 +59,12 @@ const factsOf = (start: SessionStart): JsonObject => {
 }
 
 /** The session of a new call: what is known of it, its tools, and leave to use them. */
-const sessionOf = (start: SessionStart, agent: string): CreateSessionRequestValue => ({
+const sessionOf = (start: SessionStart, agent: string, voice: Voice): CreateSessionRequestValue => ({
   title: start.from === undefined ? "Call" : `Call from ${start.from}`,
   agent,
   metadata: factsOf(start),
   permissions: [{ permission: "external", pattern: "*", action: "allow" }],
-  externalTools: start.tools.map(externalOf)
+  externalTools: [...controlTools(voice), ...start.tools.map(externalOf)]
 })
 
 type Needs =
@@ -78,6 +81,7 @@ type Needs =
   | Questions
   | Resolutions
   | Sessions
+  | SpendingRepo
   | Submissions
   | Turns
   | VoiceRepo
@@ -122,7 +126,8 @@ const make = Effect.gen(function* () {
       const { call, life } = yield* Effect.provide(Scope.extend(beginCall(beginning), own), context)
       const entry: Entry = { call, socket: undefined }
       entries.set(beginning.sessionId, entry)
-      const ended = isKnown ? yield* Effect.provide(restore(call.scene), context) : []
+      const left = isKnown ? yield* Effect.provide(restore(call.scene), context) : []
+      yield* limitTime(call.scene)
       const over = Effect.suspend(() => {
         if (entries.get(beginning.sessionId) === entry) entries.delete(beginning.sessionId)
         return Scope.close(own, Exit.void)
@@ -132,7 +137,7 @@ const make = Effect.gen(function* () {
         Effect.zipRight(beginning.voice.summary ? sumUp(beginning.sessionId) : Effect.void),
         Effect.forkIn(scope)
       )
-      for (const turnId of ended) call.offer({ _tag: "Settled", turnId })
+      for (const input of left) call.offer(input)
       return entry
     })
 
@@ -145,9 +150,9 @@ const make = Effect.gen(function* () {
           Effect.annotateLogs({ sessionId })
         )
       }
-      yield* sessions.create(sessionId, sessionOf(start, agent), CALLER)
-      const startedAt = yield* Clock.currentTimeMillis
       const voice = yield* voiceOfAgent(agent)
+      yield* sessions.create(sessionId, sessionOf(start, agent, voice), CALLER)
+      const startedAt = yield* Clock.currentTimeMillis
       const language = start.language ?? voice.language
       // A call that comes back to a session begun before it is not asked to begin at its first turn.
       const lastTurn = start.resumed ? (start.last_turn_id ?? -1) : -1
@@ -173,7 +178,8 @@ const make = Effect.gen(function* () {
           voice,
           language,
           lastTurn,
-          lastInput: ""
+          lastInput: "",
+          startedAt
         },
         false
       )
@@ -199,7 +205,8 @@ const make = Effect.gen(function* () {
           voice,
           language: row.language ?? undefined,
           lastTurn,
-          lastInput: ""
+          lastInput: "",
+          startedAt: row.startedAt
         },
         true
       )
@@ -222,10 +229,10 @@ const make = Effect.gen(function* () {
     for (const row of yield* repo.live) {
       if (entries.has(row.sessionId)) continue
       const voice = yield* voiceOfAgent(row.agent)
-      const { agent, callSid, lastTurn, sessionId } = row
+      const { agent, callSid, lastTurn, sessionId, startedAt } = row
       const language = row.language ?? undefined
       const entry = yield* run(
-        { sessionId, callSid, agent, direction: "inbound", voice, language, lastTurn, lastInput: "" },
+        { sessionId, callSid, agent, direction: "inbound", voice, language, lastTurn, lastInput: "", startedAt },
         true
       )
       entry.call.scene.timers.set("resume", RESUME_MILLIS)

@@ -215,6 +215,12 @@ export class Speaker {
     this.sendDone(reply)
   }
 
+  /** The end of a reply is said again, for its record was not taken. */
+  endWithoutRecord(reply: Reply): void {
+    reply.record = undefined
+    if (reply.state === "done") this.sendDone(reply)
+  }
+
   private sendDone(reply: Reply): void {
     // Of one that nobody asked for and that says nothing, nobody is told.
     if (reply.turnNumber === undefined && reply.sent === 0) return

@@ -122,3 +122,11 @@ export const cancelTurn = (scene: Scene, { turn_id }: TurnCancel) =>
     scene.timers.clear("filler")
     yield* hear(scene, reply.replyId, not, { cancel: true })
   })
+
+/** A reply that the other side did not take: its turn has nobody to talk to. */
+export const notSaid = (scene: Scene, reply: Reply) =>
+  Effect.gen(function* () {
+    reply.state = "muted"
+    yield* hear(scene, reply.replyId, not, { cancel: true })
+    leave(scene, reply.replyId)
+  })

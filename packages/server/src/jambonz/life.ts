@@ -8,6 +8,7 @@ import { markCancelled } from "../turns/settle.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { showFacts } from "./facts.ts"
+import { endedBy } from "./commands.ts"
 import { settleRequest } from "./requests.ts"
 import type { Wire } from "./Speaker.ts"
 import { CALLER, type Input, type Scene } from "./scene.ts"
@@ -71,7 +72,10 @@ const finish = (scene: Scene, end: { readonly reason: string; readonly duration_
 
 /** `session:end`: the call is over. */
 export const ended = (scene: Scene, { duration_ms, reason }: SessionEnd) =>
-  finish(scene, { reason: reason ?? "unknown", ...(duration_ms === undefined ? {} : { duration_ms }) })
+  Effect.zipRight(
+    endedBy(scene, reason),
+    finish(scene, { reason: reason ?? "unknown", ...(duration_ms === undefined ? {} : { duration_ms }) })
+  )
 
 /** A socket is gone without a word. The call may come back on another. */
 export const gone = (scene: Scene, wire: Wire) =>

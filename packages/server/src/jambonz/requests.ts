@@ -11,7 +11,8 @@ import { toolVoice } from "../voice/voiceOf.ts"
 import { CALLER, type LateOwn, mintId, type Outcome, overlooked, type Scene } from "./scene.ts"
 import { isJambonz, TOOL_PREFIX } from "./tools.ts"
 
-const isAsked = (scene: Scene, callId: string): boolean =>
+/** Whether the other side was asked for this call. */
+export const isAsked = (scene: Scene, callId: string): boolean =>
   [...scene.requests.values()].some((request) => request.callId === callId)
 
 /** The same tool with the same arguments, asked for before and not answered yet. */
@@ -20,7 +21,8 @@ const sameAsked = (scene: Scene, name: string, args: string): RequestRow | undef
     (request) => request.state === "detached" && request.name === name && request.arguments === args
   )
 
-const keep = (scene: Scene, row: RequestRow) =>
+/** Writes down what is about to be asked. */
+export const keep = (scene: Scene, row: RequestRow) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
     scene.requests.set(row.requestId, row)
@@ -83,7 +85,8 @@ export const detach = (scene: Scene, turnId: TurnId) =>
     )
   })
 
-const drop = (scene: Scene, row: RequestRow) =>
+/** Nobody waits for this any more. */
+export const drop = (scene: Scene, row: RequestRow) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
     scene.requests.delete(row.requestId)
@@ -92,6 +95,8 @@ const drop = (scene: Scene, row: RequestRow) =>
       Effect.asVoid(VoiceRepo.setRequest(tx, scene.sessionId, row.requestId, "done"))
     )
   })
+
+const toolOf = ({ kind, name }: RequestRow): string => (kind === "tool" ? name.slice(TOOL_PREFIX.length) : name)
 
 /** Gives a request's call its result, or tells a call that went on without its turn. The first outcome stands. */
 export const settleRequest = (scene: Scene, row: RequestRow, outcome: Outcome) =>
@@ -118,7 +123,7 @@ export const settleRequest = (scene: Scene, row: RequestRow, outcome: Outcome) =
         .pipe(Effect.ignore)
       return yield* drop(scene, row)
     }
-    yield* tell(scene, { callId: row.callId, name: row.name.slice(TOOL_PREFIX.length), content, isError })
+    yield* tell(scene, { callId: row.callId, name: toolOf(row), content, isError })
     yield* drop(scene, row)
   })
 

@@ -1,9 +1,11 @@
-import type { TurnId } from "@harness/protocol"
 import { Clock, Effect, Option } from "effect"
+import { decodeTime } from "ulid"
 import { Turns } from "../turns/Turns.ts"
-import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
+import { type ReplyRow, type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
+import { toolVoice } from "../voice/voiceOf.ts"
 import type { Reply } from "./Speaker.ts"
-import { newReply, type Scene } from "./scene.ts"
+import { type Input, newReply, type Scene } from "./scene.ts"
+import { TOOL_PREFIX } from "./tools.ts"
 
 /** Replies that a call taken up again may still hear of. */
 const REPLIES_KEPT = 20
@@ -39,12 +41,30 @@ const restored = (scene: Scene, row: ReplyRow) =>
     return { reply, settled: snapshot?.settledAt !== undefined }
   })
 
-/** What was being said when the process ended, for a call that goes on. Answers turns whose end nobody has told yet. */
+/** What is left of its time for a request that was made before. */
+const remaining = ({ voice }: Scene, { kind, name, requestId }: RequestRow, now: number): number => {
+  const tool = kind === "tool" ? name.slice(TOOL_PREFIX.length) : name
+  return Math.max(0, decodeTime(requestId) + toolVoice(voice, tool).timeoutMillis - now)
+}
+
+/** What was asked of the other side: its answer may have been lost, and is not asked for again. */
+const restoreRequests = (scene: Scene) =>
+  Effect.gen(function* () {
+    const repo = yield* VoiceRepo
+    const now = yield* Clock.currentTimeMillis
+    for (const row of yield* repo.requests(scene.sessionId)) {
+      scene.requests.set(row.requestId, row)
+      scene.timers.set(`request:${row.requestId}`, remaining(scene, row, now))
+      if (row.kind === "command" && row.name === "transfer") scene.control.isAway = true
+    }
+  })
+
+/** What was being said when the process ended, for a call that goes on. Answers what nobody has told the call yet. */
 export const restore = (scene: Scene) =>
   Effect.gen(function* () {
     const repo = yield* VoiceRepo
     const rows = yield* repo.replies(scene.sessionId, REPLIES_KEPT)
-    const ended: Array<TurnId> = []
+    const news: Array<Input> = []
     for (const row of rows.toReversed()) {
       const { reply, settled } = yield* restored(scene, row)
       scene.speaker.open(reply)
@@ -52,8 +72,9 @@ export const restore = (scene: Scene) =>
         scene.reply = reply
         scene.lastInput = row.input ?? ""
       }
-      if (!reply.over && settled) ended.push(row.turnId)
+      if (!settled) news.push({ _tag: "Waits", turnId: row.turnId })
+      else if (!reply.over) news.push({ _tag: "Settled", turnId: row.turnId })
     }
-    for (const row of yield* repo.requests(scene.sessionId)) scene.requests.set(row.requestId, row)
-    return ended
+    yield* restoreRequests(scene)
+    return news
   })

@@ -14,8 +14,10 @@ import type { Bell } from "../turns/Bell.ts"
 import type { PendingRepo } from "../turns/PendingRepo.ts"
 import type { Submissions } from "../turns/Submissions.ts"
 import type { Turns } from "../turns/Turns.ts"
+import type { SpendingRepo } from "../usage/SpendingRepo.ts"
 import type { RequestRow } from "../voice/VoiceRepo.ts"
 import type { Voice } from "../voice/voiceOf.ts"
+import type { Control } from "./control.ts"
 import type { Reply, Speaker, Wire } from "./Speaker.ts"
 
 /** Who the log says did what the call asked for. */
@@ -31,13 +33,29 @@ export type Input =
   | { readonly _tag: "Asked"; readonly asking: Asking }
   /** A call of the turn waits for something outside. */
   | { readonly _tag: "Waits"; readonly turnId: TurnId }
+  /** A call of a tool begins or ends. */
+  | { readonly _tag: "Tool"; readonly news: ToolNews }
   | { readonly _tag: "Settled"; readonly turnId: TurnId }
   | { readonly _tag: "Timer"; readonly name: TimerName }
   | { readonly _tag: "Attached"; readonly wire: Wire; readonly lastTurn: number | undefined }
   | { readonly _tag: "Gone"; readonly wire: Wire }
 
+/** A call of a tool begins, or has its result. */
+export type ToolNews =
+  | { readonly _tag: "Begins"; readonly turnId: TurnId; readonly callId: string; readonly name: string }
+  | { readonly _tag: "Ends"; readonly turnId: TurnId; readonly callId: string; readonly isError: boolean }
+
 /** What a call waits for. A second wait of a name takes the place of the first. */
-export type TimerName = "draft" | "filler" | "flush" | "resume" | `request:${string}`
+export type TimerName =
+  | "draft"
+  | "filler"
+  | "flush"
+  | "resume"
+  | "parting"
+  | "keys"
+  | "limit"
+  | `request:${string}`
+  | `delayed:${string}`
 
 /** A question or a permission that the caller was asked aloud. */
 export type Asking =
@@ -78,6 +96,8 @@ export interface Scene {
     readonly set: (name: TimerName, millis: number) => void
     readonly clear: (name: TimerName) => void
   }
+  readonly startedAt: number
+  readonly control: Control
   language: string | undefined
   /** The newest turn the other side started, what it asked, and what answers it. */
   lastTurn: number
@@ -115,6 +135,7 @@ export type Work = Effect.Effect<
   | Questions
   | Resolutions
   | Sessions
+  | SpendingRepo
   | Submissions
   | Turns
 >

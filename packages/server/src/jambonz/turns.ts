@@ -10,6 +10,8 @@ import { turnRecordOf } from "../voice/turnRecord.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { answerAsked, spokenPrompt } from "./asks.ts"
 import { keepLatency } from "./latency.ts"
+import { callerActs } from "./callOff.ts"
+import { isControl } from "./controls.ts"
 import { beginReply, rowOf } from "./replies.ts"
 import { detach, tellLate } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
@@ -103,6 +105,7 @@ export const startTurn = (scene: Scene, { input, turn_id }: TurnStart) =>
     if (turn_id === scene.lastTurn && words === scene.lastInput) return
     if (turn_id <= scene.lastTurn) return yield* overlooked(scene, "a turn:start of a turn that was started before")
     scene.callerSpeaks = false
+    yield* callerActs(scene)
     if (input.type === "speech" && input.language !== undefined) scene.language = input.language
     const before = scene.reply
     if (scene.asking !== undefined && input.type === "speech" && input.text.trim() !== "") {
@@ -132,14 +135,14 @@ export const unprompted = (scene: Scene, reply: Reply) =>
     const turn = yield* room.commit<TurnRow | undefined, never>((tx) =>
       Effect.zipRight(VoiceRepo.putReply(tx, row), TurnsRepo.find(tx, scene.sessionId, reply.turnId))
     )
-    reply.interrupts = turn !== undefined && optionsOf(turn).interrupts === true
+    reply.interrupts ||= turn !== undefined && optionsOf(turn).interrupts === true
     scene.waiting.push(reply)
     sayNext(scene)
   })
 
 /** One reply that nobody asked for at a time. */
 export const sayNext = (scene: Scene): void => {
-  while (scene.unprompted === undefined) {
+  while (scene.unprompted === undefined && !scene.control.isAway) {
     const next = scene.waiting.shift()
     if (next === undefined) return
     if (next.state !== "held") continue
@@ -160,21 +163,26 @@ const recordOf = (reply: Reply, turn: TurnSnapshot) => {
     turn.steps.length === 0 || firstChunkAt === undefined
       ? []
       : [{ step: 1, firstTokenMillis: firstChunkAt - startedAt }]
-  return turnRecordOf(turn, { generations }, isJambonz)
+  return turnRecordOf(turn, { generations }, (name) => isJambonz(name) || isControl(name))
 }
 
 /** A turn has ended: its reply ends, with an apology where it failed, and with the record of how it went. */
 export const endTurn = (scene: Scene, turnId: TurnId) =>
   Effect.gen(function* () {
-    const room = yield* CommitRoom
     const turns = yield* Turns
     const reply = scene.speaker.byTurn(turnId)
     if (reply === undefined || reply.over) return
     const snapshot = yield* Effect.option(turns.get(scene.sessionId, turnId))
-    if (snapshot._tag === "None") return
+    if (snapshot._tag === "Some") yield* endReply(scene, reply, snapshot.value)
+  })
+
+/** A reply ends with its turn as it stands. */
+export const endReply = (scene: Scene, reply: Reply, turn: TurnSnapshot) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
     if (scene.reply === reply) scene.timers.clear("filler")
-    if (snapshot.value.state === "failed") apologise(scene, reply)
-    scene.speaker.end(reply, reply.turnNumber === undefined ? undefined : recordOf(reply, snapshot.value))
+    if (turn.state === "failed") apologise(scene, reply)
+    scene.speaker.end(reply, reply.turnNumber === undefined ? undefined : recordOf(reply, turn))
     reply.over = true
     if (reply.turnNumber === undefined && reply.text.trim() === "" && scene.unprompted === reply) {
       scene.unprompted = undefined
