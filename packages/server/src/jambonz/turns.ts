@@ -136,15 +136,17 @@ export const unprompted = (scene: Scene, reply: Reply) =>
       Effect.zipRight(VoiceRepo.putReply(tx, row), TurnsRepo.find(tx, scene.sessionId, reply.turnId))
     )
     reply.interrupts ||= turn !== undefined && optionsOf(turn).interrupts === true
-    scene.waiting.push(reply)
+    if (reply.interrupts) scene.waiting.unshift(reply)
+    else scene.waiting.push(reply)
     sayNext(scene)
   })
 
-/** One reply that nobody asked for at a time. */
+/** One reply that nobody asked for at a time; one that cuts off what plays waits for none. */
 export const sayNext = (scene: Scene): void => {
-  while (scene.unprompted === undefined && !scene.control.isAway) {
-    const next = scene.waiting.shift()
-    if (next === undefined) return
+  while (!scene.control.isAway) {
+    const [next] = scene.waiting
+    if (next === undefined || (scene.unprompted !== undefined && !next.interrupts)) return
+    scene.waiting.shift()
     if (next.state !== "held") continue
     // One that ended without a word is never said.
     if (next.over && next.text.trim() === "") {

@@ -89,6 +89,7 @@ const work = (draft: Draft, held: Held, entries: ReadonlyArray<StoredEntry>, nam
       continued: false,
       // A draft writes no summary.
       crowded: true,
+      said: 0,
       sound
     }
     const toolbox = yield* toolboxOf(held, stage.crew.deliverable)

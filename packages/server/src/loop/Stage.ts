@@ -16,6 +16,8 @@ export interface Stage {
   continued: boolean
   /** A compaction that gained too little is not tried again. */
   crowded: boolean
+  /** Code units of text that its steps have said so far. */
+  said: number
   /** How it is spoken, on a call. */
   readonly sound: Sound | undefined
 }

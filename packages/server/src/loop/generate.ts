@@ -36,6 +36,8 @@ export const generate = (options: {
   readonly growing: Growing
   /** What of the text is kept, piece by piece; without it all is. */
   readonly cleaner?: SpeechCleaner | undefined
+  /** Code units of text that are kept; without it all are. */
+  readonly room?: number | undefined
   readonly retryBaseMillis: number
   readonly onRetry: (retry: Retry) => Effect.Effect<void>
 }): Effect.Effect<Generated, ModelFailure, Progress> =>
@@ -55,11 +57,20 @@ export const generate = (options: {
       Effect.forever
     )
     const result = yield* Ref.make(empty)
-    const { cleaner } = options
+    const { cleaner, room } = options
     let block = ""
+    let isCut = false
+    /** As much of a piece as there is room for, to the end of a word where one ends in it. */
+    const fitted = (delta: string): string => {
+      if (isCut) return ""
+      if (room === undefined || growing.text.length + delta.length <= room) return delta
+      isCut = true
+      const head = delta.slice(0, Math.max(0, room - growing.text.length))
+      return /^.*\s/s.exec(head)?.[0].trimEnd() ?? head
+    }
     /** What a voice would not say is never part of the answer. */
     const grow = (event: Extract<ModelEvent, { _tag: "Text" | "Refusal" }>) => {
-      const delta = cleaner === undefined ? event.delta : cleaner.push(event.delta)
+      const delta = fitted(cleaner === undefined ? event.delta : cleaner.push(event.delta))
       block = event.block
       if (delta !== "") growing.take({ ...event, delta })
     }
@@ -69,9 +80,15 @@ export const generate = (options: {
       }
       if (event._tag === "Finish") {
         const { finishReason, nativeStopReason, usage, warnings } = event
-        const rest = cleaner?.end() ?? ""
+        const rest = fitted(cleaner?.end() ?? "")
         if (rest !== "") growing.take({ _tag: "Text", block, delta: rest })
-        return Ref.update(result, (so) => ({ ...so, finishReason, nativeStopReason, usage, warnings }))
+        return Ref.update(result, (so) => ({
+          ...so,
+          finishReason: isCut && so.calls.length === 0 ? "length" : finishReason,
+          nativeStopReason,
+          usage,
+          warnings
+        }))
       }
       if (event._tag === "Text" || event._tag === "Refusal") grow(event)
       else growing.take(event)

@@ -24,6 +24,10 @@ const begin = (hub: typeof Hub.Service, held: Held): Growing => {
   )
 }
 
+/** What its earlier steps have said, of a turn that is taken up. */
+const saidBefore = ({ parts }: Held): number =>
+  parts.reduce((sum, { open, part }) => (part.type === "text" && !open ? sum + part.text.length : sum), 0)
+
 const unresolved = ({ code, message }: { readonly code: string; readonly message: string }) =>
   failed({ kind: "permanent", code, message, retryable: false })
 
@@ -105,6 +109,7 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
       continued: false,
       // Nobody waits on the line for a summary.
       crowded: sound !== undefined,
+      said: saidBefore(held),
       sound
     }
     const outcome = yield* Effect.raceFirst(loop(stage), Effect.as(stopped, "stopped" as const))

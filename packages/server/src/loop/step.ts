@@ -76,6 +76,7 @@ export const step = (stage: Stage, turn: TurnRow) =>
               }),
         growing,
         cleaner: stage.sound?.voice.cleanup === true ? new SpeechCleaner() : undefined,
+        room: roomOf(stage),
         retryBaseMillis,
         request,
         onRetry: ({ failure, attempt, delayMillis }) =>
@@ -91,6 +92,7 @@ export const step = (stage: Stage, turn: TurnRow) =>
     if (Either.isLeft(generated)) return yield* afterFailure(stage, generated.left)
     const { calls, finishReason } = generated.right
     const said = growing.finalText
+    stage.said += growing.text.length
     const judged =
       crew.deliverable !== undefined && finishReason === "stop" ? judgeText(crew.deliverable, said) : undefined
     const planned = yield* plan(held, toolbox, calls, number, finishReason === "length")
@@ -148,6 +150,12 @@ const endingOf = (finishReason: FinishReason, finalText: string, judged: Judged 
 const priced = (model: ResolvedModel, usage: Usage): Usage => {
   const costUsd = usage.costUsd ?? model.costUsd?.(usage)
   return costUsd === undefined ? usage : { ...usage, costUsd }
+}
+
+/** What is left of the longest reply a call may have. */
+const roomOf = ({ said, sound }: Stage): number | undefined => {
+  const longest = sound?.voice.limits.replyChars
+  return longest === undefined ? undefined : Math.max(0, longest - said)
 }
 
 /** With the tokens of drafts that came to nothing. */
