@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
 import { isCommand } from "../kit/line.ts"
@@ -26,6 +28,8 @@ beforeAll(async () => {
     none
   )
   writeAgent(places.root, "strict", ["tools: { look: { onInterrupt: cancel } }"], none)
+  const scripted = { contextWindow: 128_000, inputUsd: 2, outputUsd: 8 }
+  writeFileSync(join(places.data, "harness.json"), JSON.stringify({ models: { "openai/scripted": scripted } }))
   server = await startHarness({ ...places, openaiBaseUrl: model.url })
 })
 
@@ -74,6 +78,24 @@ it("a call that has lasted as long as it may is said goodbye to, whatever it is 
   hold.open()
   await line.end("harness_hangup")
   expect(wordsIn(await line.history()).at(-1)).toBe("Time")
+})
+
+it("a call that has cost what it may is said goodbye to after its reply, and ended", async () => {
+  plays(model, [
+    { type: "text", text: "An answer." },
+    { type: "usage", usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } },
+    { type: "finish", reason: "stop" }
+  ])
+  const line = await onCall(server, { agent: "cheap" })
+  line.speak(1, "Hello")
+  expect((await line.reply()).text).toBe("An answer.")
+  const goodbye = await line.reply()
+  expect(goodbye.text).toBe("That is all.")
+  expect(line.frames.some(({ interrupt }) => interrupt === true)).toBe(false)
+  line.event("reply_spoken", { reply_id: goodbye.replyId })
+  expect(await line.command()).toMatchObject({ name: "hangup", args: { reason: "call too costly" } })
+  await line.end("harness_hangup")
+  expect(wordsIn(await line.history())).toEqual(["An answer.", "That is all."])
 })
 
 it("an agent's tool has its own lines: when it begins, when it takes long, when it failed", async () => {
