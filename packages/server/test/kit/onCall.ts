@@ -20,6 +20,8 @@ export interface OnCall extends Line {
   readonly done: () => Promise<Frame>
   readonly command: () => Promise<Frame>
   readonly toolCall: () => Promise<Frame>
+  /** Everything told so far has been dealt with. */
+  readonly dealtWith: () => Promise<void>
   /** The next reply that ends, whole: its frames' id, and its text. */
   readonly reply: () => Promise<{
     readonly replyId: string
@@ -33,6 +35,7 @@ export interface OnCall extends Line {
 }
 
 let calls = 0
+let fences = 0
 
 /** Begins a call with an agent of the server. */
 export const onCall = async (
@@ -64,6 +67,11 @@ export const onCall = async (
     reply: async () => {
       const done = await line.hear(isDone)
       return { replyId: done.reply_id, turnId: done.turn_id, text: saidIn(line.frames, done.reply_id) }
+    },
+    dealtWith: async () => {
+      const code = `fence-${sid}-${++fences}`
+      tell({ type: "event", ...{ name: "error", code } })
+      while (!server.log().includes(code)) await new Promise((again) => setTimeout(again, 10))
     },
     end: async (reason = "caller_hangup") => {
       tell({ type: "session:end", ...{ reason, duration_ms: 1_000 } })

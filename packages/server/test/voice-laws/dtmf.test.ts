@@ -96,6 +96,7 @@ it("keys stay out of logs and turn records, and gathering ends when a transfer s
   const asked = JSON.stringify(messagesOf(model.requests.at(-1)))
   expect(asked).toContain("86420")
   expect(asked).not.toContain("5557")
+  await line.dealtWith()
   const told = JSON.stringify(line.frames)
   for (const keys of ["5557", "86420"]) {
     expect(told).not.toContain(keys)

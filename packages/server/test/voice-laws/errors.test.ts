@@ -45,6 +45,7 @@ it("a refused call and a refused command end as errors at once, and the turn goe
   // What comes of them after that is nobody's.
   line.tell({ type: "tool:result", call_id: call.call_id, result: "late" })
   line.tell({ type: "command:result", command_id: command.command_id, ok: true })
+  await line.dealtWith()
   expect(server.log()).not.toContain(secret)
   await line.end()
   expect(await line.turns()).toMatchObject([{ state: "completed" }])
