@@ -7,23 +7,20 @@ import { Detached } from "../loop/Detached.ts"
 import { Drafts } from "../loop/Drafts.ts"
 import { mint } from "../storage/mint.ts"
 import { ask, askingOf } from "./asks.ts"
-import { callOffReply, callOffTurn } from "./callOff.ts"
-import { commandFailed, commandResult, recording } from "./commands.ts"
+import { callOffTurn } from "./callOff.ts"
+import { commandFailed, commandResult } from "./commands.ts"
 import { newControl } from "./control.ts"
-import { dropped, interrupted, spoken } from "./hearing.ts"
-import { keyPressed, tellKeys } from "./keys.ts"
+import { onEvent } from "./events.ts"
+import { tellKeys } from "./keys.ts"
 import { ended, giveUp, gone, goOn } from "./life.ts"
 import { limitCost, timeOver } from "./limits.ts"
-import { doWishes, heardOut, partingEnded, partingOverdue, transferred } from "./parting.ts"
-import { refused } from "./refused.ts"
+import { doWishes, partingEnded, partingOverdue } from "./parting.ts"
 import { askFor, late, requestOverdue, toolResult } from "./requests.ts"
 import { Speaker } from "./Speaker.ts"
-import { type Input, newReply, overlooked, type Scene, type TimerName, type Work } from "./scene.ts"
-import { silent } from "./silence.ts"
+import { type Input, newReply, type Scene, type TimerName, type Work } from "./scene.ts"
 import { cancelled, committed, draft, speechStarts, steady, transcript } from "./speculation.ts"
 import { tellTool, toolDelayed, toolNewsOf } from "./toolLines.ts"
 import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
-import { update } from "./updates.ts"
 
 /** What one call may be behind with; a peer that sends more at once is cut off. */
 const INPUTS_MAX = 2_048
@@ -40,32 +37,6 @@ export type Beginning = Pick<
   Scene,
   "sessionId" | "callSid" | "agent" | "direction" | "voice" | "language" | "lastTurn" | "lastInput" | "startedAt"
 >
-
-const onEvent = (scene: Scene, frame: Extract<Inbound, { readonly type: "event" }>): Work => {
-  if ("fields" in frame) return overlooked(scene, "an event of no known name")
-  switch (frame.name) {
-    case "user_interruption":
-      return Effect.zipRight(callOffReply(scene, frame.reply_id), interrupted(scene, frame))
-    case "reply_spoken": {
-      const reply = scene.speaker.byId(frame.reply_id)
-      return Effect.zipRight(spoken(scene, frame), heardOut(scene, reply?.turnId))
-    }
-    case "reply_dropped":
-      return dropped(scene, frame)
-    case "application_update":
-      return update(scene, frame)
-    case "silence":
-      return silent(scene, frame)
-    case "dtmf":
-      return keyPressed(scene, frame)
-    case "transfer":
-      return transferred(scene, frame)
-    case "recording":
-      return recording(scene, frame)
-    case "error":
-      return refused(scene, frame)
-  }
-}
 
 const onFrame = (scene: Scene, frame: Inbound): Work => {
   switch (frame.type) {
