@@ -9,7 +9,7 @@ import { markCancelled, settle } from "../turns/settle.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
 import type { Wanted } from "./controls.ts"
-import { drop } from "./requests.ts"
+import { detach, drop } from "./requests.ts"
 import { CALLER, mintId, type Scene } from "./scene.ts"
 import { TOOL_PREFIX } from "./tools.ts"
 
@@ -71,6 +71,7 @@ export const callOff = (scene: Scene, turnId: TurnId) =>
       })
     )
     for (const row of ending) yield* drop(scene, row)
+    yield* detach(scene, turnId)
   })
 
 /** The same for the turn of a reply, by its name. */
