@@ -9,9 +9,9 @@ import { lineOf } from "../voice/lines.ts"
 import { turnRecordOf } from "../voice/turnRecord.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { answerAsked, spokenPrompt } from "./asks.ts"
-import { keepLatency } from "./latency.ts"
 import { callerActs } from "./callOff.ts"
 import { isControl } from "./controls.ts"
+import { keepLatency } from "./latency.ts"
 import { beginReply, rowOf } from "./replies.ts"
 import { detach, tellLate } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
@@ -195,7 +195,7 @@ export const endReply = (scene: Scene, reply: Reply, turn: TurnSnapshot) =>
         const row = yield* VoiceRepo.findReply(tx, scene.sessionId, reply.replyId)
         if (row === undefined) return
         yield* VoiceRepo.putReply(tx, { ...row, state: "done", lines: reply.lines, delivered: reply.delivered })
-        yield* keepLatency(tx, scene.sessionId, reply, snapshot.value.steps.length > 0)
+        yield* keepLatency(tx, scene.sessionId, reply, turn.steps.length > 0)
       })
     )
   })

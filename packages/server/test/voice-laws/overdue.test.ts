@@ -17,6 +17,7 @@ const start = async () => {
 beforeAll(async () => {
   model = await startScriptedModel()
   writeAgent(places.root, "acme", ["tools: { look: { timeoutMillis: 8000 } }"], "tools: []\n")
+  writeAgent(places.root, "patient", ["tools: { look: { timeoutMillis: 240000 } }"], "tools: []\n")
   await start()
 })
 
@@ -31,10 +32,10 @@ afterAll(async () => {
 })
 
 /** The server is killed and comes back; so does the call. */
-const restart = async (line: OnCall): Promise<OnCall> => {
+const restart = async (line: OnCall, agent = "acme"): Promise<OnCall> => {
   await server.kill()
   await start()
-  return onCall(server, { agent: "acme", sid: line.sid, start: { tools: [look], resumed: true, last_turn_id: 1 } })
+  return onCall(server, { agent, sid: line.sid, start: { tools: [look], resumed: true, last_turn_id: 1 } })
 }
 
 it("a result that was lost while the server was away is an error at its deadline, and is not asked for again", async () => {
@@ -51,10 +52,10 @@ it("a result that was lost while the server was away is an error at its deadline
 
 it("a result that comes after the restart is taken", async () => {
   plays(model, answers("", ["look", {}]), answers("Found."))
-  const line = await onCall(server, { agent: "acme", start: { tools: [look] } })
+  const line = await onCall(server, { agent: "patient", start: { tools: [look] } })
   line.speak(1, "Look")
   const call = await line.toolCall()
-  const again = await restart(line)
+  const again = await restart(line, "patient")
   again.tell({ type: "tool:result", call_id: call.call_id, result: "here" })
   expect((await again.reply()).text).toBe("Found.")
   expect(resultsIn(await again.history())).toEqual(["here"])
