@@ -16,5 +16,9 @@ export const CLOSE_TAKEN_OVER = 4001
 export const CLOSE_POLICY = 1008
 /** Close code: a frame was over `FRAME_MAX`. */
 export const CLOSE_TOO_BIG = 1009
+/** Close code: the call could not be taken in. */
+export const CLOSE_INTERNAL = 1011
+/** Close code: the call is over. */
+export const CLOSE_OVER = 1000
 /** Close code: the server restarts; a reconnect within 2 seconds goes on with the call. */
 export const CLOSE_RESTART = 1012

@@ -50,9 +50,11 @@ const routerConfig = {
 
 /** A stream ends within this time of the first word, or is cut. */
 const DRAIN_MILLIS = 2000
+/** The same of those who go last. */
+const LAST_MILLIS = 500
 const POLL_MILLIS = 10
 
-/** Built above the app, so that it is the first to go: ends streams and waits, then closes what is still open. */
+/** Built above the app, so that it is the first to go: ends streams and waits, then calls, then closes what is still open. */
 const graceful = (lingerMillis: number) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -63,11 +65,17 @@ const graceful = (lingerMillis: number) =>
           Effect.gen(function* () {
             yield* draining.begin
             if (listener.open() > 0) yield* Effect.sleep(lingerMillis)
-            for (let waited = 0; listener.open() > 0 && waited < DRAIN_MILLIS; waited += POLL_MILLIS) {
-              listener.closeIdle()
-              yield* Effect.sleep(POLL_MILLIS)
-            }
+            const dwindle = (to: () => number, millis: number) =>
+              Effect.gen(function* () {
+                for (let waited = 0; listener.open() > to() && waited < millis; waited += POLL_MILLIS) {
+                  listener.closeIdle()
+                  yield* Effect.sleep(POLL_MILLIS)
+                }
+              })
+            yield* dwindle(draining.staying, DRAIN_MILLIS)
             listener.server.close()
+            yield* draining.last
+            yield* dwindle(() => 0, LAST_MILLIS)
             listener.closeAll()
           }).pipe(Effect.withClock(Clock.make())) // Sockets know no other clock.
       )

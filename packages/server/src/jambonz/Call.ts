@@ -10,9 +10,10 @@ import { ask, askingOf } from "./asks.ts"
 import { callOffTurn } from "./callOff.ts"
 import { commandFailed, commandResult } from "./commands.ts"
 import { newControl } from "./control.ts"
+import { KEEP_MILLIS, keepDelivered } from "./delivered.ts"
 import { onEvent } from "./events.ts"
 import { tellKeys } from "./keys.ts"
-import { ended, giveUp, gone, goOn } from "./life.ts"
+import { deleted, ended, giveUp, gone, goOn } from "./life.ts"
 import { limitCost, timeOver } from "./limits.ts"
 import { doWishes, partingEnded, partingOverdue } from "./parting.ts"
 import { askFor, late, requestOverdue, toolResult } from "./requests.ts"
@@ -22,14 +23,19 @@ import { cancelled, committed, draft, speechStarts, steady, transcript } from ".
 import { tellTool, toolDelayed, toolNewsOf } from "./toolLines.ts"
 import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
 
-/** What one call may be behind with; a peer that sends more at once is cut off. */
+/** What one call may be behind with; most of it is for what its session tells. */
 const INPUTS_MAX = 2_048
+/** Frames a call is behind with before its socket is not listened to, and when it is again. */
+const FRAMES_HIGH = 64
+const FRAMES_LOW = 16
 
 /** A call that is going on. */
 export interface Call {
   readonly scene: Scene
   /** False: more is waiting than a call may have. */
   readonly offer: (input: Input) => boolean
+  /** Done when the call can take another frame. */
+  readonly hasRoom: Effect.Effect<void>
 }
 
 /** What is known of a call before its first frame, or after a restart. */
@@ -71,6 +77,7 @@ const onTimer = (scene: Scene, name: TimerName): Work => {
   if (name === "keys") return tellKeys(scene)
   if (name === "limit") return timeOver(scene)
   if (name.startsWith("delayed:")) return toolDelayed(scene, name.slice("delayed:".length))
+  if (name === "delivered") return keepDelivered(scene)
   if (name.startsWith("request:")) {
     const row = scene.requests.get(name.slice("request:".length))
     if (row === undefined) return Effect.void
@@ -108,6 +115,8 @@ const handle = (scene: Scene, input: Input): Work => {
       return goOn(scene, input)
     case "Gone":
       return gone(scene, input.wire)
+    case "Deleted":
+      return deleted(scene)
   }
 }
 
@@ -134,10 +143,22 @@ export const beginCall = (beginning: Beginning) =>
     const run = yield* FiberMap.runtime(timers)<never>()
     const { sessionId } = beginning
 
+    const room = yield* Effect.makeLatch(true)
+    let frames = 0
+
     const offer = (input: Input): boolean => {
-      if (input._tag === "Frame") hush(scene, input.frame)
+      if (input._tag === "Frame") {
+        hush(scene, input.frame)
+        frames++
+        if (frames > FRAMES_HIGH) room.unsafeClose()
+      }
       return Queue.unsafeOffer(inputs, input)
     }
+    const next = Effect.map(Queue.take(inputs), (input) => {
+      if (input._tag === "Frame") frames--
+      if (frames <= FRAMES_LOW) room.unsafeOpen()
+      return input
+    })
     const set = (name: TimerName, millis: number) => {
       run(
         name,
@@ -163,6 +184,12 @@ export const beginCall = (beginning: Beginning) =>
       }
     )
     const control = newControl()
+    let isKeeping = false
+    speaker.onArrival = () => {
+      if (isKeeping) return
+      isKeeping = true
+      set("delivered", KEEP_MILLIS)
+    }
     const scene: Scene = {
       ...beginning,
       speaker,
@@ -200,6 +227,7 @@ export const beginCall = (beginning: Beginning) =>
       offer({ _tag: "Started", reply })
     }
     const onRow = (row: LogRow) => {
+      if (row.type === "deleted") offer({ _tag: "Deleted" })
       if (row.turnId === null) return
       const turnId = TurnId.make(row.turnId)
       if (row.type === "turn.started") start(turnId)
@@ -227,13 +255,14 @@ export const beginCall = (beginning: Beginning) =>
     yield* Effect.addFinalizer(() => Effect.sync(() => drafts.forget(sessionId)))
     const life = Effect.gen(function* () {
       while (!scene.ended) {
-        const input = yield* Queue.take(inputs)
+        const input = yield* next
+        if (input._tag === "Timer" && input.name === "delivered") isKeeping = false
         yield* handle(scene, input).pipe(
           Effect.catchAllCause((cause) => Effect.logError("a call could not take something in", cause)),
           Effect.annotateLogs({ sessionId })
         )
       }
     })
-    const call: Call = { scene, offer }
+    const call: Call = { scene, offer, hasRoom: room.await }
     return { call, life }
   })

@@ -1,4 +1,4 @@
-import type { CreateSessionRequestValue, JsonObject, SessionId } from "@harness/protocol"
+import type { CreateSessionRequestValue, SessionId } from "@harness/protocol"
 import { CLOSE_TAKEN_OVER, callSession, type SessionStart } from "@harness/protocol/jambonz"
 import { Clock, Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
@@ -25,44 +25,36 @@ import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { type Voice, voiceOf } from "../voice/voiceOf.ts"
 import { type Beginning, beginCall, type Call } from "./Call.ts"
 import { controlTools } from "./controls.ts"
-import { RESUME_MILLIS } from "./life.ts"
+import { keepDelivered } from "./delivered.ts"
+import { showFacts } from "./facts.ts"
 import { limitTime } from "./limits.ts"
+import { Patience } from "./Patience.ts"
 import { restore } from "./restore.ts"
 import type { Wire } from "./Speaker.ts"
 import { CALLER } from "./scene.ts"
+import { forgetEnd, startFactsOf, titleOf, UNKNOWN_CALL } from "./startFacts.ts"
 import { summarise } from "./summary.ts"
 import { externalOf } from "./tools.ts"
 
 /** Calls one server has at the same time; who comes then is told to go elsewhere. */
-export const CALLS_MAX = 1_000
+export class CallsMax extends Context.Reference<CallsMax>()("@harness/server/CallsMax", {
+  defaultValue: () => 1_000
+}) {}
 
 /** Calls that are summed up at the same time; the others wait. */
 const SUMMARIES_AT_ONCE = 4
 
-/** The socket of a call. */
-export interface CallSocket extends Wire {
-  readonly close: (code: number, reason: string) => void
-}
-
 /** A call and the socket it has just now. */
 interface Entry {
   readonly call: Call
-  socket: CallSocket | undefined
-}
-
-const factsOf = (start: SessionStart): JsonObject => {
-  const { account_sid, application_sid, call_sid, direction, from, language, metadata, sip_headers, to } = start
-  const facts = { call_sid, account_sid, application_sid, direction, from, to, language, sip_headers, metadata }
-  return Object.fromEntries(
-    Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-  )
+  socket: Wire | undefined
 }
 
 /** The session of a new call: what is known of it, its tools, and leave to use them. */
 const sessionOf = (start: SessionStart, agent: string, voice: Voice): CreateSessionRequestValue => ({
-  title: start.from === undefined ? "Call" : `Call from ${start.from}`,
+  title: titleOf(start),
   agent,
-  metadata: factsOf(start),
+  metadata: startFactsOf(start),
   permissions: [{ permission: "external", pattern: "*", action: "allow" }],
   externalTools: [...controlTools(voice), ...start.tools.map(externalOf)]
 })
@@ -96,6 +88,7 @@ const make = Effect.gen(function* () {
   const context = yield* Effect.context<Needs>()
   const scope = yield* Effect.scope
   const entries = new Map<string, Entry>()
+  const most = yield* CallsMax
   const oneAtATime = yield* Effect.makeSemaphore(1)
   const aFew = yield* Effect.makeSemaphore(SUMMARIES_AT_ONCE)
 
@@ -126,18 +119,19 @@ const make = Effect.gen(function* () {
       const { call, life } = yield* Effect.provide(Scope.extend(beginCall(beginning), own), context)
       const entry: Entry = { call, socket: undefined }
       entries.set(beginning.sessionId, entry)
-      const left = isKnown ? yield* Effect.provide(restore(call.scene), context) : []
+      const news = isKnown ? yield* Effect.provide(restore(call.scene), context) : []
       yield* limitTime(call.scene)
       const over = Effect.suspend(() => {
         if (entries.get(beginning.sessionId) === entry) entries.delete(beginning.sessionId)
-        return Scope.close(own, Exit.void)
+        // Also when the process ends: what arrived until now is not said again.
+        return Effect.zipRight(Effect.provide(keepDelivered(call.scene), context), Scope.close(own, Exit.void))
       })
       yield* Effect.provide(life, context).pipe(
         Effect.ensuring(over),
         Effect.zipRight(beginning.voice.summary ? sumUp(beginning.sessionId) : Effect.void),
         Effect.forkIn(scope)
       )
-      for (const input of left) call.offer(input)
+      for (const input of news) call.offer(input)
       return entry
     })
 
@@ -145,30 +139,31 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const sessionId = callSession(start.call_sid)
       const agent = yield* agentOf(door, start)
-      if (start.resumed) {
-        yield* Effect.logWarning("voice: a call went on that is not known here; it begins anew").pipe(
-          Effect.annotateLogs({ sessionId })
-        )
-      }
       const voice = yield* voiceOfAgent(agent)
-      yield* sessions.create(sessionId, sessionOf(start, agent, voice), CALLER)
+      yield* sessions.create(sessionId, sessionOf(start, agent, voice), CALLER).pipe(
+        // A session that was made for this call before is the call's.
+        Effect.catchIf(
+          (error) => error.code === "idempotency.mismatch",
+          () => Effect.void
+        )
+      )
       const startedAt = yield* Clock.currentTimeMillis
       const language = start.language ?? voice.language
-      // A call that comes back to a session begun before it is not asked to begin at its first turn.
-      const lastTurn = start.resumed ? (start.last_turn_id ?? -1) : -1
       yield* room.commit<void, never>((tx) =>
-        Effect.asVoid(
-          VoiceRepo.putCall(tx, {
+        Effect.gen(function* () {
+          yield* VoiceRepo.putCall(tx, {
             sessionId,
             callSid: start.call_sid,
             agent,
             language: language ?? null,
             state: "live",
-            lastTurn,
+            lastTurn: -1,
             startedAt
           })
-        )
+          if (start.resumed) yield* showFacts(tx, sessionId, { notices: [UNKNOWN_CALL] })
+        })
       )
+      if (start.resumed) yield* Effect.annotateLogs(Effect.logWarning(`voice: ${UNKNOWN_CALL.message}`), { sessionId })
       return yield* run(
         {
           sessionId,
@@ -177,7 +172,7 @@ const make = Effect.gen(function* () {
           direction: start.direction ?? "inbound",
           voice,
           language,
-          lastTurn,
+          lastTurn: -1,
           lastInput: "",
           startedAt
         },
@@ -195,7 +190,9 @@ const make = Effect.gen(function* () {
       if (row === undefined) return yield* beginNew(start, door)
       const { agent, callSid, lastTurn } = row
       const voice = yield* voiceOfAgent(agent)
-      yield* room.commit<void, never>((tx) => Effect.asVoid(VoiceRepo.putCall(tx, { ...row, state: "live" })))
+      yield* room.commit<void, never>((tx) =>
+        Effect.zipRight(VoiceRepo.putCall(tx, { ...row, state: "live" }), forgetEnd(tx, sessionId))
+      )
       return yield* run(
         {
           sessionId,
@@ -213,7 +210,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Gives a call its socket; the one it had is closed. */
-  const attach = Effect.fn("Calls.attach")((start: SessionStart, door: string | undefined, socket: CallSocket) =>
+  const attach = Effect.fn("Calls.attach")((start: SessionStart, door: string | undefined, socket: Wire) =>
     oneAtATime.withPermits(1)(
       Effect.map(find(start, door), (entry) => {
         entry.socket?.close(CLOSE_TAKEN_OVER, "the call goes on over another socket")
@@ -226,6 +223,7 @@ const make = Effect.gen(function* () {
 
   // Calls that a restart cut off have a while to come back; then what they were being answered with ends.
   const forgotten = Effect.gen(function* () {
+    const { resume } = yield* Patience
     for (const row of yield* repo.live) {
       if (entries.has(row.sessionId)) continue
       const voice = yield* voiceOfAgent(row.agent)
@@ -235,7 +233,7 @@ const make = Effect.gen(function* () {
         { sessionId, callSid, agent, direction: "inbound", voice, language, lastTurn, lastInput: "", startedAt },
         true
       )
-      entry.call.scene.timers.set("resume", RESUME_MILLIS)
+      entry.call.scene.timers.set("resume", resume)
     }
   })
   yield* forgotten
@@ -243,7 +241,7 @@ const make = Effect.gen(function* () {
 
   return {
     attach,
-    isFull: () => entries.size >= CALLS_MAX,
+    isFull: () => entries.size >= most,
     /** Whether somebody of that name can answer. */
     knows: (agent: string) => Effect.map(agentNamed(agent), Option.isSome)
   }

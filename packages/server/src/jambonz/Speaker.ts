@@ -2,11 +2,13 @@ import type { TurnId } from "@harness/protocol"
 import { type Outbound, type ReplyDone, spokenChunk } from "@harness/protocol/jambonz"
 import type { SpokenLine } from "../voice/VoiceRepo.ts"
 
-/** The socket of a call, as the speaker sees it. What is sent on a closed one is dropped. */
+/** The socket of a call, as the speaker sees it. */
 export interface Wire {
-  readonly send: (frame: Outbound) => void
+  /** False: it is closed, the frame was not sent. */
+  readonly send: (frame: Outbound) => boolean
   /** Asks for a sign that everything sent so far has arrived; `arrived` is called once with it. */
   readonly ping: (arrived: () => void) => void
+  readonly close: (code: number, reason: string) => void
 }
 
 /** Text after the first is held this long for more to come. */
@@ -35,8 +37,17 @@ export interface Reply {
   /** Its turn has ended: nothing more will come. */
   over: boolean
   text: string
+  /** Code units that were said under another id, which the other side had forgotten. */
+  readonly from: number
   sent: number
+  /** Code units the other side surely has. */
   delivered: number
+  /** What of that the database has. */
+  kept: number
+  /** The word that it has ended has arrived. */
+  closed: boolean
+  /** Where it went on on the newest socket, if it had begun on another. */
+  resumedAt: number | undefined
   firstChunkAt: number | undefined
   /** When the first text of its turn's model came. */
   firstTokenAt: number | undefined
@@ -58,6 +69,8 @@ export class Speaker {
   private readonly unsent: Array<Outbound> = []
   private flushedAt = 0
   private isLater = false
+  /** Called when more of a reply has arrived. */
+  onArrival: () => void = () => {}
 
   private readonly now: () => number
   private readonly later: (millis: number) => void
@@ -71,20 +84,31 @@ export class Speaker {
   /** The call has a new socket: what may not have arrived is said again on it. */
   attach(wire: Wire): void {
     this.wire = wire
-    for (const frame of this.unsent.splice(0)) wire.send(frame)
+    for (const frame of this.unsent.splice(0)) this.send(frame)
     for (const reply of this.replies.values()) {
-      if (reply.state === "muted") continue
-      if (reply.state === "done" && reply.delivered >= reply.text.length) continue
-      reply.sent = reply.delivered
-      this.flushOne(reply)
-      if (reply.state === "done") this.sendDone(reply)
+      if (reply.sent > reply.from) reply.resumedAt = reply.delivered
+      this.sayAgain(reply)
     }
+  }
+
+  /** What of a reply may not have arrived. */
+  sayAgain(reply: Reply): void {
+    if (reply.state === "muted" || reply.state === "held") return
+    reply.sent = reply.delivered
+    if (reply.state === "done" && reply.delivered >= reply.text.length && reply.closed) return
+    this.flushOne(reply)
+    if (reply.state === "done") this.sendDone(reply)
   }
 
   /** Something beside replies. Without a socket it waits for the next one. */
   send(frame: Outbound): void {
-    if (this.wire !== undefined) this.wire.send(frame)
-    else if (this.unsent.length < UNSENT_MAX) this.unsent.push(frame)
+    if (this.wire?.send(frame) !== true && this.unsent.length < UNSENT_MAX) this.unsent.push(frame)
+  }
+
+  /** The call is over. */
+  leave(code: number, reason: string): void {
+    this.wire?.close(code, reason)
+    this.wire = undefined
   }
 
   detach(wire: Wire): void {
@@ -102,6 +126,13 @@ export class Speaker {
     for (const old of this.replies.values()) {
       if (old.state === "done" || old.state === "muted") return void this.replies.delete(old.replyId)
     }
+  }
+
+  /** Replies are said in the order of their ids, however they were opened. */
+  inOrder(): void {
+    const sorted = [...this.replies].sort(([a], [b]) => (a < b ? -1 : 1))
+    this.replies.clear()
+    for (const [replyId, reply] of sorted) this.replies.set(replyId, reply)
   }
 
   forget(reply: Reply): void {
@@ -180,7 +211,7 @@ export class Speaker {
     if (wire === undefined || reply.state === "held" || reply.state === "muted") return
     const content = reply.text.slice(reply.sent)
     if (content === "" || (reply.sent === 0 && content.trim() === "")) return
-    const first = reply.sent === 0
+    const first = reply.sent === reply.from
     const at = this.now()
     reply.firstChunkAt ??= at
     reply.sent = reply.text.length
@@ -201,6 +232,7 @@ export class Speaker {
     const upTo = reply.sent
     wire.ping(() => {
       reply.delivered = Math.max(reply.delivered, upTo)
+      this.onArrival()
     })
   }
 
@@ -229,6 +261,9 @@ export class Speaker {
       reply_id: reply.replyId,
       ...(reply.turnNumber === undefined ? {} : { turn_id: reply.turnNumber }),
       ...(reply.turnNumber === undefined || reply.record === undefined ? {} : { turn_record: reply.record })
+    })
+    this.wire?.ping(() => {
+      reply.closed = true
     })
   }
 }

@@ -1,4 +1,5 @@
 import {
+  CLOSE_INTERNAL,
   CLOSE_POLICY,
   CLOSE_PROTOCOL,
   CLOSE_RESTART,
@@ -6,21 +7,23 @@ import {
   readInbound,
   type SessionStart
 } from "@harness/protocol/jambonz"
-import { Deferred, Duration, Effect, Either, Queue } from "effect"
+import { Deferred, Effect, Either, Fiber, Queue } from "effect"
 import type { WebSocket } from "ws"
 import { Draining } from "../http/Draining.ts"
 import type { Call } from "./Call.ts"
-import type { CallSocket, Calls } from "./Calls.ts"
-import { callSocket, HEARTBEAT_MILLIS } from "./socket.ts"
+import type { Calls } from "./Calls.ts"
+import { Patience } from "./Patience.ts"
+import { callSocket } from "./socket.ts"
 
-/** Who says nothing after the handshake is shown out. */
-const START_WITHIN = Duration.seconds(10)
-/** When the server goes, sockets are the last to close: turns that are about to end still say so. */
-const LAST_MILLIS = 1_000
-/** Frames that may come before the call has its fiber. */
-const EARLY_MAX = 256
-
-const overlook = (what: string) => Effect.logWarning(`voice: ${what}`)
+/** Who does not answer our goodbye is gone. */
+const GOODBYE = "2 seconds"
+/** What waits to be taken in while the socket is read; above it, reading pauses. What one read brings comes on top. */
+const WAITING_FRAMES = 64
+const WAITING_UNITS = 262_144
+/** More than one read of a socket can bring. */
+const FRAMES_MAX = 32_768
+/** Of dropped frames, the first are told one by one, then each time there are twice as many. */
+const TOLD_SINGLY = 16
 
 /** Reads a first frame; a call that names no version, or another than ours, is not one of ours. */
 const startOf = (
@@ -39,6 +42,39 @@ const startOf = (
     : Either.left({ code: CLOSE_PROTOCOL, reason: `this harness speaks protocol ${PROTOCOL}` })
 }
 
+/** Tells of frames that were dropped: what was wrong with them, and never what they held. */
+const dropping = () => {
+  let count = 0
+  return (why: string) =>
+    Effect.suspend(() => {
+      count++
+      return count <= TOLD_SINGLY || (count & (count - 1)) === 0
+        ? Effect.annotateLogs(Effect.logWarning(`voice: ${why}`), { dropped: count })
+        : Effect.void
+    })
+}
+
+/** Frames on their way from the socket to the call; while too many are, the socket is not read. `undefined` is no text. */
+const waitingRoom = Effect.map(Queue.dropping<string | undefined>(FRAMES_MAX), (frames) => {
+  let count = 0
+  let units = 0
+  return {
+    /** Whether there was room. */
+    offer: (text: string | undefined): boolean => {
+      if (!Queue.unsafeOffer(frames, text)) return false
+      count++
+      units += text?.length ?? 0
+      return true
+    },
+    isFull: () => count > WAITING_FRAMES || units > WAITING_UNITS,
+    take: Effect.map(Queue.take(frames), (text) => {
+      count--
+      units -= text?.length ?? 0
+      return text
+    })
+  }
+})
+
 /**
  * One socket, from its first frame to its close. Frames that make no sense are dropped: a call is not ended for them. The
  * call goes on when the socket does not.
@@ -46,59 +82,78 @@ const startOf = (
 export const converse = (socket: WebSocket, calls: Calls["Type"], agent: string | undefined) =>
   Effect.gen(function* () {
     const draining = yield* Draining
-    const frames = yield* Queue.bounded<string>(EARLY_MAX)
+    const patience = yield* Patience
+    yield* draining.stay
+    const waiting = yield* waitingRoom
+    const drop = dropping()
     let call: Call | undefined
+    const closing = yield* Deferred.make<void>()
     const closed = yield* Deferred.make<void>()
-    const tell = (text: string) => {
-      if (!Queue.unsafeOffer(frames, text)) socket.close(CLOSE_POLICY, "more at once than a call says")
+    const tell = (text: string | undefined) => {
+      if (!waiting.offer(text)) wire.close(CLOSE_POLICY, "more at once than a call says")
+      else if (waiting.isFull()) wire.pause()
     }
-    const wire: CallSocket & { readonly beat: () => void } = callSocket(socket, {
+    const wire = callSocket(socket, {
       text: tell,
-      binary: () => tell(""),
+      binary: () => tell(undefined),
+      closing: () => Deferred.unsafeDone(closing, Effect.void),
       closed: () => Deferred.unsafeDone(closed, Effect.void)
     })
 
-    const take = (text: string) =>
+    const begin = (text: string) =>
       Effect.gen(function* () {
-        if (call === undefined) {
-          const start = startOf(text)
-          if (Either.isLeft(start)) {
-            if (start.left !== undefined) wire.close(start.left.code, start.left.reason)
-            else yield* overlook("a frame before session:start was dropped")
-            return
-          }
-          call = yield* calls.attach(start.right, agent, wire)
+        const start = startOf(text)
+        if (Either.isRight(start)) {
+          // Either the call has this socket, and hears of its end, or it never had: a fiber of its own gives it, to the end.
+          const giving = Effect.forkDaemon(Effect.interruptible(calls.attach(start.right, agent, wire)))
+          call = yield* Effect.uninterruptible(Effect.flatMap(giving, Fiber.join))
           return
         }
+        if (start.left === undefined) return yield* drop("a frame before session:start was dropped")
+        wire.close(start.left.code, start.left.reason)
+      }).pipe(
+        Effect.catchAllCause((cause) => {
+          wire.close(CLOSE_INTERNAL, "the call cannot be taken in")
+          return Effect.logError("a call could not be taken in", cause)
+        })
+      )
+
+    const take = (text: string | undefined) =>
+      Effect.gen(function* () {
+        if (text === undefined) return yield* drop("a binary frame was dropped")
+        if (call === undefined) return yield* begin(text)
         const read = readInbound(text)
-        if (Either.isLeft(read)) return yield* overlook(read.left.message)
+        if (Either.isLeft(read)) return yield* drop(read.left.message)
         const frame = read.right
         const { callSid } = call.scene
-        if (frame.type === "session:start" || (frame.call_sid !== undefined && frame.call_sid !== callSid)) {
-          return yield* overlook("a frame of another call was dropped")
+        if (frame.type === "session:start") return yield* drop("a second session:start was dropped")
+        if (frame.call_sid !== undefined && frame.call_sid !== callSid) {
+          return yield* drop("a frame of another call was dropped")
         }
+        yield* call.hasRoom
         if (!call.offer({ _tag: "Frame", frame })) wire.close(CLOSE_POLICY, "more at once than a call says")
       })
 
-    const listen = Effect.forever(Effect.flatMap(Queue.take(frames), take))
-    const patience = Effect.zipRight(
-      Effect.sleep(START_WITHIN),
-      Effect.sync(() => {
-        if (call === undefined) wire.close(CLOSE_POLICY, "no session:start came")
-      })
-    )
-    const beats = Effect.forever(Effect.zipRight(Effect.sleep(HEARTBEAT_MILLIS), Effect.sync(wire.beat)))
-    yield* Effect.forkScoped(patience)
-    yield* Effect.forkScoped(beats)
-    yield* Effect.forkScoped(listen)
+    const listen = Effect.gen(function* () {
+      for (;;) {
+        const text = yield* waiting.take
+        yield* take(text)
+        if (!waiting.isFull()) wire.resume()
+      }
+    })
     yield* Effect.addFinalizer(() => Effect.sync(() => call?.offer({ _tag: "Gone", wire })))
-    const leave = Effect.zipRight(
-      draining.awaitDraining,
-      Effect.delay(
-        Effect.sync(() => wire.close(CLOSE_RESTART, "the server restarts")),
-        LAST_MILLIS
+    const hurry = Effect.sync(() => {
+      if (call === undefined) wire.close(CLOSE_POLICY, "no session:start came")
+    })
+    yield* Effect.forkScoped(Effect.delay(hurry, patience.start))
+    yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(wire.beat), patience.heartbeat)))
+    yield* Effect.forkScoped(Effect.raceFirst(listen, Deferred.await(closing)))
+    yield* Effect.forkScoped(Effect.zipRight(Deferred.await(closing), Effect.delay(Effect.sync(wire.cut), GOODBYE)))
+    yield* Effect.forkScoped(
+      Effect.zipRight(
+        draining.awaitLast,
+        Effect.sync(() => wire.close(CLOSE_RESTART, "the server restarts"))
       )
     )
-    yield* Effect.forkScoped(leave)
     yield* Deferred.await(closed)
   }).pipe(Effect.scoped)

@@ -84,6 +84,17 @@ const leave = (scene: Scene, replyId: string): void => {
   sayNext(scene)
 }
 
+/** What was heard of a reply: what it said under another id before was heard as well. */
+const heardOf = (scene: Scene, replyId: string, spoken: string): string => {
+  const reply = scene.speaker.byId(replyId)
+  return (reply === undefined ? "" : reply.text.slice(0, reply.from)) + spoken
+}
+
+const upTo = (scene: Scene, replyId: string, spoken: string): Verdict => {
+  const heard = heardOf(scene, replyId, spoken)
+  return () => (heard.trim() === "" ? { heard: "none", spoken: null } : { heard: "part", spoken: heard })
+}
+
 const wholly: Verdict = (row) => (row.heard === "all" ? undefined : { heard: "all", spoken: null })
 const not: Verdict = (row) => (row.heard === null ? { heard: "none", spoken: null } : undefined)
 
@@ -98,17 +109,16 @@ export const spoken = (scene: Scene, { reply_id }: ReplySpoken) =>
 export const interrupted = (scene: Scene, event: UserInterruption) =>
   Effect.gen(function* () {
     const { reply_id, spoken, unspoken } = event
-    const part: Verdict = () => (spoken.trim() === "" ? { heard: "none", spoken: null } : { heard: "part", spoken })
     const text = scene.speaker.byId(reply_id)?.text
-    scene.unheard = (text === undefined ? undefined : remainderOf([text], spoken)) ?? unspoken
-    yield* hear(scene, reply_id, part, { cancel: true })
+    scene.unheard = (text === undefined ? undefined : remainderOf([text], heardOf(scene, reply_id, spoken))) ?? unspoken
+    yield* hear(scene, reply_id, upTo(scene, reply_id, spoken), { cancel: true })
     leave(scene, reply_id)
   })
 
 /** `reply_dropped`: nobody heard a word of it. */
 export const dropped = (scene: Scene, { reply_id }: ReplyDropped) =>
   Effect.zipRight(
-    hear(scene, reply_id, () => ({ heard: "none", spoken: null }), { cancel: false }),
+    hear(scene, reply_id, upTo(scene, reply_id, ""), { cancel: false }),
     Effect.sync(() => leave(scene, reply_id))
   )
 

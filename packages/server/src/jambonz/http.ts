@@ -40,7 +40,7 @@ const noUpgrade = new ValidationError({
 })
 const noAgent = new NotFoundError({ code: "agent.not_found", message: "there is no agent of that name" })
 const full = new UnavailableError({
-  code: "overloaded",
+  code: "calls.full",
   message: "this server has as many calls as it takes",
   retryable: true
 })

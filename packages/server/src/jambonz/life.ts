@@ -1,50 +1,71 @@
-import type { SessionEnd } from "@harness/protocol/jambonz"
+import { CLOSE_OVER, CLOSE_POLICY, type SessionEnd } from "@harness/protocol/jambonz"
 import { Effect } from "effect"
-import { CommitRoom } from "../log/Commit.ts"
+import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Detached } from "../loop/Detached.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Bell } from "../turns/Bell.ts"
 import { markCancelled } from "../turns/settle.ts"
-import { TurnsRepo } from "../turns/TurnsRepo.ts"
+import { Turns } from "../turns/Turns.ts"
+import { type CancelMark, cancelOf, type TurnRow, TurnsRepo } from "../turns/TurnsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { endedBy } from "./commands.ts"
+import { keepDelivered } from "./delivered.ts"
 import { showFacts } from "./facts.ts"
-import { settleRequest } from "./requests.ts"
+import { Patience } from "./Patience.ts"
+import { drop } from "./requests.ts"
 import type { Wire } from "./Speaker.ts"
 import { CALLER, type Input, type Scene } from "./scene.ts"
 import { wantSummary } from "./summary.ts"
 import { askAgain } from "./turns.ts"
 
-/** A call without a socket is waited for this long. */
-export const RESUME_MILLIS = 5_000
+/** A tool that runs when the call ends may end by itself. */
+const isAtWork = (tx: Tx, turn: TurnRow) =>
+  Effect.map(TurnsRepo.openParts(tx, turn.sessionId, turn.turnId), (open) =>
+    open.some(({ part }) => part.type === "tool" && part.state === "running")
+  )
 
-/** Tools of ours that run when a call ends have this long. */
-const TOOLS_END_WITHIN = "30 seconds"
-
-/** Stops what the call was being answered with. Tools that run go on, and what comes of them is kept. */
+/** Stops what the call was being answered with; answers the turn whose tools still run. */
 const stopTurn = (scene: Scene, reason: string) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
     const bell = yield* Bell
     const { sessionId } = scene
-    yield* room.commit<void, never>((tx) =>
+    return yield* room.commit<TurnRow | undefined, never>((tx) =>
       Effect.gen(function* () {
         const session = yield* SessionsRepo.find(tx, sessionId)
-        if (session === undefined || session.activeTurn === null) return
+        if (session === undefined || session.activeTurn === null) return undefined
         const turn = yield* TurnsRepo.find(tx, sessionId, session.activeTurn)
-        if (turn === undefined || turn.settledAt !== null) return
-        yield* markCancelled(tx, bell, turn, { stopReason: "cancelled", reason, detach: true }, CALLER)
+        if (turn === undefined || turn.settledAt !== null) return undefined
+        const mark: CancelMark = { stopReason: "cancelled", reason }
+        if (turn.state !== "running" || cancelOf(turn) !== undefined || !(yield* isAtWork(tx, turn))) {
+          yield* markCancelled(tx, bell, turn, mark, CALLER)
+          return undefined
+        }
+        // It ends before its next generation.
+        yield* TurnsRepo.update(tx, { ...turn, cancel: JSON.stringify(mark) })
+        return turn
       })
+    )
+  })
+
+/** Tools get a while to end by themselves. */
+const awaitTools = ({ sessionId, turnId }: TurnRow) =>
+  Effect.gen(function* () {
+    const turns = yield* Turns
+    const bell = yield* Bell
+    const { end } = yield* Patience
+    yield* turns.awaitTerminal(sessionId, turnId).pipe(
+      Effect.timeout(end),
+      Effect.catchAll(() => Effect.sync(() => bell.stop(sessionId, turnId)))
     )
   })
 
 /** What the call's end says of it stays on the session. */
 const keepEnd = (scene: Scene, end: { readonly reason: string; readonly duration_ms?: number | undefined }) =>
-  Effect.gen(function* () {
-    const room = yield* CommitRoom
-    const { sessionId } = scene
-    yield* room.commit<void, never>((tx) =>
+  Effect.flatMap(CommitRoom, (room) =>
+    room.commit<void, never>((tx) =>
       Effect.gen(function* () {
+        const { sessionId } = scene
         yield* VoiceRepo.endCall(tx, sessionId)
         if (scene.voice.summary) yield* wantSummary(tx, sessionId)
         yield* showFacts(tx, sessionId, {
@@ -52,22 +73,26 @@ const keepEnd = (scene: Scene, end: { readonly reason: string; readonly duration
         })
       })
     )
-  })
+  )
 
 const finish = (scene: Scene, end: { readonly reason: string; readonly duration_ms?: number | undefined }) =>
   Effect.gen(function* () {
     scene.ended = true
     const detached = yield* Detached
-    yield* stopTurn(scene, end.reason)
-    yield* detached.endWithin(scene.sessionId, TOOLS_END_WITHIN)
-    for (const row of [...scene.requests.values()]) {
-      yield* settleRequest(scene, row, {
-        content: "The call ended before a result came.",
-        isError: true,
-        code: "call.ended"
-      })
-    }
     yield* keepEnd(scene, end)
+    const busy = yield* stopTurn(scene, end.reason)
+    // Their calls have ended with the turn; who asked for one that was to come later is gone.
+    for (const row of [...scene.requests.values()]) yield* drop(scene, row)
+    scene.speaker.leave(CLOSE_OVER, "the call is over")
+    yield* detached.endWithin(scene.sessionId, (yield* Patience).end)
+    if (busy !== undefined) yield* awaitTools(busy)
+  })
+
+/** The session was deleted, and so was everything that is known of the call. */
+export const deleted = (scene: Scene) =>
+  Effect.sync(() => {
+    scene.ended = true
+    scene.speaker.leave(CLOSE_POLICY, "the call's session was deleted")
   })
 
 /** `session:end`: the call is over. */
@@ -79,9 +104,12 @@ export const ended = (scene: Scene, { duration_ms, reason }: SessionEnd) =>
 
 /** A socket is gone without a word. The call may come back on another. */
 export const gone = (scene: Scene, wire: Wire) =>
-  Effect.sync(() => {
+  Effect.gen(function* () {
     scene.speaker.detach(wire)
-    if (!scene.speaker.attached) scene.timers.set("resume", RESUME_MILLIS)
+    yield* keepDelivered(scene)
+    if (scene.speaker.attached) return
+    scene.timers.set("resume", (yield* Patience).resume)
+    yield* Effect.logInfo("voice: a line was lost, and the call waits for another")
   })
 
 /** It did not come back. */
@@ -92,6 +120,11 @@ export const giveUp = (scene: Scene) =>
 export const goOn = (scene: Scene, { lastTurn, wire }: Extract<Input, { readonly _tag: "Attached" }>) =>
   Effect.gen(function* () {
     scene.timers.clear("resume")
+    const isLost = lastTurn !== undefined && lastTurn > scene.lastTurn
+    // What was being said before that turn is of no use any more.
+    if (isLost) for (const reply of scene.speaker.all) if (reply.turnNumber !== undefined) reply.state = "muted"
     scene.speaker.attach(wire)
-    if (lastTurn !== undefined && lastTurn > scene.lastTurn) yield* askAgain(scene, lastTurn)
+    if (isLost) return yield* askAgain(scene, lastTurn)
+    const { reply, voice } = scene
+    if (reply?.state === "open" && reply.text.trim() === "") scene.timers.set("filler", voice.fillerAfterMillis)
   })

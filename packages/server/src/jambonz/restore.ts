@@ -1,6 +1,10 @@
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import { decodeTime } from "ulid"
-import { Turns } from "../turns/Turns.ts"
+import { CommitRoom, type Tx } from "../log/Commit.ts"
+import { Hub } from "../log/Hub.ts"
+import { SessionsRepo } from "../sessions/SessionsRepo.ts"
+import { mint } from "../storage/mint.ts"
+import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { type ReplyRow, type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
 import type { Reply } from "./Speaker.ts"
@@ -10,35 +14,33 @@ import { TOOL_PREFIX } from "./tools.ts"
 /** Replies that a call taken up again may still hear of. */
 const REPLIES_KEPT = 20
 
-const stateOf = ({ heard, state }: ReplyRow): Reply["state"] =>
-  heard !== null ? "muted" : state === "done" ? "done" : "open"
+interface Text {
+  readonly partId: string
+  readonly text: string
+}
 
-const restored = (scene: Scene, row: ReplyRow) =>
+/** A turn as a reply sees it. */
+interface Told {
+  readonly settled: boolean
+  /** What its answers say, each with the number of the answer, from 0. */
+  readonly texts: ReadonlyArray<Text & { readonly answer: number }>
+}
+
+/** What a turn has said so far. Nothing happens in the process while a command runs: the next delta goes on from here. */
+const told = (tx: Tx, hub: typeof Hub.Service, sessionId: string, turnId: string) =>
   Effect.gen(function* () {
-    const turns = yield* Turns
-    const startedAt = yield* Clock.currentTimeMillis
-    const snapshot = Option.getOrUndefined(yield* Effect.option(turns.get(scene.sessionId, row.turnId)))
-    const texts = (snapshot?.parts ?? []).flatMap((part) =>
-      part.type === "text" || part.type === "refusal" ? [part] : []
+    const turn = yield* TurnsRepo.find(tx, sessionId, turnId)
+    if (turn === undefined) return undefined
+    const rows = yield* TurnsRepo.parts(tx.query, sessionId, turnId)
+    const steps = new Map(rows.map(({ part, step }) => [part.partId, step]))
+    const parts = hub.live.get(sessionId, turnId)?.parts ?? rows.map(({ part }) => part)
+    const texts = parts.flatMap((part) =>
+      part.type === "text" || part.type === "refusal"
+        ? [{ partId: part.partId, text: part.text, answer: (steps.get(part.partId) ?? Number.POSITIVE_INFINITY) - 1 }]
+        : []
     )
-    const reply = newReply({
-      replyId: row.replyId,
-      turnId: row.turnId,
-      turnNumber: row.turnNumber ?? undefined,
-      model: scene.agent,
-      startedAt,
-      state: stateOf(row),
-      restored: true
-    })
-    reply.lines.push(...row.lines)
-    reply.text = texts.map(({ text }) => text).join(" ")
-    reply.part = texts.at(-1)?.partId
-    reply.partAt = reply.text.length - (texts.at(-1)?.text.length ?? 0)
-    reply.answers = texts.length
-    reply.delivered = Math.min(row.delivered, reply.text.length)
-    reply.sent = reply.delivered
-    reply.over = row.state === "done"
-    return { reply, settled: snapshot?.settledAt !== undefined }
+    const said: Told = { settled: turn.settledAt !== null, texts }
+    return said
   })
 
 /** What is left of its time for a request that was made before. */
@@ -59,22 +61,110 @@ const restoreRequests = (scene: Scene) =>
     }
   })
 
+/** Says a reply once more as it was said, for nobody to hear: its text is the same again. */
+const retell = ({ speaker }: Scene, reply: Reply, row: ReplyRow, texts: ReadonlyArray<Text>): void => {
+  const { state } = reply
+  reply.state = "held"
+  const linesAt = (answer: number) => row.lines.filter(({ before }) => before === answer)
+  texts.forEach(({ partId, text }, index) => {
+    for (const line of linesAt(index)) speaker.line(reply, line.text)
+    speaker.grow(reply, partId, 0, text)
+  })
+  for (const line of row.lines.filter(({ before }) => before >= texts.length)) speaker.line(reply, line.text)
+  reply.state = state
+  reply.delivered = Math.min(row.delivered, reply.text.length)
+  reply.kept = reply.delivered
+  reply.sent = reply.delivered
+}
+
+const stateOf = ({ delivered, heard, state, turnNumber }: ReplyRow, isNew: boolean): Reply["state"] => {
+  if (heard !== null) return "muted"
+  if (state === "done") return "done"
+  if (turnNumber !== null) return isNew ? "open" : "muted"
+  return delivered === 0 ? "held" : "open"
+}
+
+/** Takes a reply up where it was. */
+const takeUp = (scene: Scene, row: ReplyRow, startedAt: number, turn: Told): void => {
+  const isNew = row.turnNumber === scene.lastTurn
+  const reply = newReply({
+    replyId: row.replyId,
+    turnId: row.turnId,
+    turnNumber: row.turnNumber ?? undefined,
+    model: scene.agent,
+    startedAt,
+    state: stateOf(row, isNew),
+    restored: true
+  })
+  const { endEntry, firstEntry } = row
+  const own = turn.texts.filter(({ answer }) => answer >= firstEntry && (endEntry === null || answer < endEntry))
+  retell(scene, reply, row, own)
+  reply.over = row.state === "done"
+  // Whether its end arrived is not known. Of an old one nobody waits for it.
+  reply.closed = row.turnNumber !== null && !isNew
+  scene.speaker.open(reply)
+  if (isNew) {
+    scene.reply = reply
+    scene.lastInput = row.input ?? ""
+  }
+  if (row.turnNumber !== null || row.heard !== null) return
+  if (reply.state === "held") scene.waiting.push(reply)
+  else if (!reply.over || reply.delivered < reply.text.length) scene.unprompted = reply
+}
+
+/** The turn under way, where nobody asked for it and its reply has no row yet. */
+const unasked = (tx: Tx, scene: Scene, hub: typeof Hub.Service, now: number) =>
+  Effect.gen(function* () {
+    const { sessionId, speaker } = scene
+    const turnId = (yield* SessionsRepo.find(tx, sessionId))?.activeTurn ?? undefined
+    if (turnId === undefined || speaker.byTurn(turnId) !== undefined) return undefined
+    const turn = yield* told(tx, hub, sessionId, turnId)
+    if (turn === undefined) return undefined
+    const reply = newReply({
+      replyId: mint(now),
+      turnId,
+      turnNumber: undefined,
+      model: scene.agent,
+      startedAt: now,
+      state: "held"
+    })
+    for (const { partId, text } of turn.texts) speaker.grow(reply, partId, 0, text)
+    speaker.open(reply)
+    return reply
+  })
+
 /** What was being said when the process ended, for a call that goes on. Answers what nobody has told the call yet. */
 export const restore = (scene: Scene) =>
   Effect.gen(function* () {
+    const room = yield* CommitRoom
+    const hub = yield* Hub
     const repo = yield* VoiceRepo
-    const rows = yield* repo.replies(scene.sessionId, REPLIES_KEPT)
+    const { sessionId, speaker } = scene
+    const rows = yield* repo.replies(sessionId, REPLIES_KEPT)
+    const now = yield* Clock.currentTimeMillis
     const news: Array<Input> = []
-    for (const row of rows.toReversed()) {
-      const { reply, settled } = yield* restored(scene, row)
-      scene.speaker.open(reply)
-      if (row.turnNumber === scene.lastTurn) {
-        scene.reply = reply
-        scene.lastInput = row.input ?? ""
-      }
-      if (!settled) news.push({ _tag: "Waits", turnId: row.turnId })
-      else if (!reply.over) news.push({ _tag: "Settled", turnId: row.turnId })
-    }
+    yield* room.commit<void, never>((tx) =>
+      Effect.gen(function* () {
+        // Of the replies of one turn the newest says what comes.
+        for (const [index, row] of rows.entries()) {
+          if (speaker.byId(row.replyId) !== undefined) continue
+          if (rows.findIndex(({ turnId }) => turnId === row.turnId) < index) continue
+          const turn = yield* told(tx, hub, sessionId, row.turnId)
+          if (turn === undefined) {
+            // The turn itself was not taken in any more: its words are lost.
+            if (row.turnNumber === scene.lastTurn) scene.lastTurn--
+            yield* VoiceRepo.forgetReply(tx, sessionId, row.replyId)
+            continue
+          }
+          takeUp(scene, row, now, turn)
+          if (!turn.settled) news.push({ _tag: "Waits", turnId: row.turnId })
+          else if (row.state !== "done") news.push({ _tag: "Settled", turnId: row.turnId })
+        }
+        speaker.inOrder()
+        const reply = yield* unasked(tx, scene, hub, now)
+        if (reply !== undefined) news.push({ _tag: "Started", reply })
+      })
+    )
     yield* restoreRequests(scene)
     return news
   })

@@ -39,6 +39,8 @@ export type Input =
   | { readonly _tag: "Timer"; readonly name: TimerName }
   | { readonly _tag: "Attached"; readonly wire: Wire; readonly lastTurn: number | undefined }
   | { readonly _tag: "Gone"; readonly wire: Wire }
+  /** The session was deleted. */
+  | { readonly _tag: "Deleted" }
 
 /** A call of a tool begins, or has its result. */
 export type ToolNews =
@@ -47,6 +49,7 @@ export type ToolNews =
 
 /** What a call waits for. A second wait of a name takes the place of the first. */
 export type TimerName =
+  | "delivered"
   | "draft"
   | "filler"
   | "flush"
@@ -153,8 +156,12 @@ export const newReply = (
   state: "open",
   over: false,
   text: "",
+  from: 0,
   sent: 0,
   delivered: 0,
+  kept: 0,
+  closed: false,
+  resumedAt: undefined,
   firstChunkAt: undefined,
   firstTokenAt: undefined,
   restored: false,

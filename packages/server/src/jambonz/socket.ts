@@ -2,19 +2,35 @@ import type { IncomingMessage } from "node:http"
 import { APP_SUBPROTOCOL, FRAME_MAX, SUBPROTOCOL } from "@harness/protocol/jambonz"
 import { Effect } from "effect"
 import { WebSocket, WebSocketServer } from "ws"
-import type { CallSocket } from "./Calls.ts"
+import type { Wire } from "./Speaker.ts"
 
 /** What the other side may be behind with in reading, in bytes; one that does not read is cut off. */
 const UNREAD_MAX = 4 * FRAME_MAX
-/** How often a socket is asked whether it is still there; twice unanswered, it is not. */
-export const HEARTBEAT_MILLIS = 15_000
+/** Signs of arrival that may be owed; who owes more gives none. */
+const OWED_MAX = 4_096
+/** Beats that go unanswered before a socket counts as gone. */
+const BEATS_MAX = 2
 
 /** What a socket tells its door. */
 export interface Ears {
   readonly text: (text: string) => void
   /** A frame that is no text. */
   readonly binary: () => void
+  /** We said goodbye: nothing it says from here on counts. */
+  readonly closing: () => void
   readonly closed: () => void
+}
+
+/** The socket of a call, as its door holds it. */
+export interface CallSocket extends Wire {
+  readonly close: (code: number, reason: string) => void
+  /** Asks whether the other side is there; one that did not answer for a while is cut off. */
+  readonly beat: () => void
+  /** Reads nothing more until `resume`. */
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Ends it without a word. */
+  readonly cut: () => void
 }
 
 const socketsOf = (subprotocol: string) =>
@@ -43,38 +59,60 @@ export const takeOver = (
     sockets[subprotocol].handleUpgrade(request, request.socket, head, (socket) => resume(Effect.succeed(socket)))
   })
 
-/** The socket as a call uses it. Pongs come in the order of pings, so each answers the oldest. */
-export const callSocket = (socket: WebSocket, ears: Ears): CallSocket & { readonly beat: () => void } => {
-  const asked: Array<() => void> = []
-  let unanswered = 0
+/** The socket as a call uses it. Pings are counted: a pong says that everything before its ping has arrived. */
+export const callSocket = (socket: WebSocket, ears: Ears): CallSocket => {
+  const owed: Array<{ readonly count: number; readonly arrived: () => void }> = []
+  let pings = 0
+  let beats = 0
+  let isClosing = false
   socket.on("message", (data, isBinary) => {
-    unanswered = 0
+    beats = 0
+    if (isClosing) return
     if (isBinary) ears.binary()
     else ears.text(data.toString())
   })
-  socket.on("pong", () => {
-    unanswered = 0
-    asked.shift()?.()
+  socket.on("pong", (payload) => {
+    beats = 0
+    const count = Number(payload.toString("latin1"))
+    while (owed[0] !== undefined && owed[0].count <= count) owed.shift()?.arrived()
   })
   socket.on("close", () => ears.closed())
   socket.on("error", () => {})
+  const isOpen = () => socket.readyState === WebSocket.OPEN
   const ping = (arrived: () => void) => {
-    if (socket.readyState !== WebSocket.OPEN) return
-    asked.push(arrived)
-    socket.ping()
+    if (!isOpen()) return
+    if (owed.length >= OWED_MAX) return socket.terminate()
+    pings++
+    owed.push({ count: pings, arrived })
+    socket.ping(String(pings))
   }
   return {
     send: (frame) => {
-      if (socket.readyState !== WebSocket.OPEN) return
-      if (socket.bufferedAmount > UNREAD_MAX) socket.terminate()
-      else socket.send(JSON.stringify(frame))
+      if (!isOpen()) return false
+      if (socket.bufferedAmount > UNREAD_MAX) {
+        socket.terminate()
+        return false
+      }
+      socket.send(JSON.stringify(frame))
+      return true
     },
     ping,
     beat: () => {
-      if (unanswered >= 2) return socket.terminate()
-      unanswered++
+      // Who is not listened to cannot answer.
+      if (socket.isPaused) return
+      if (beats >= BEATS_MAX) return socket.terminate()
+      beats++
       ping(() => {})
     },
-    close: (code, reason) => socket.close(code, reason)
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    cut: () => socket.terminate(),
+    close: (code, reason) => {
+      if (isClosing || !isOpen()) return
+      isClosing = true
+      socket.resume()
+      socket.close(code, reason)
+      ears.closing()
+    }
   }
 }

@@ -76,7 +76,11 @@ const answer = (scene: Scene, turnNumber: number, input: string, what: Asked) =>
     const { sessionId } = scene
     const row = rowOf(scene, reply, { input })
     const noted = room.commit<void, never>((tx) =>
-      Effect.zipRight(VoiceRepo.putReply(tx, row), VoiceRepo.setLastTurn(tx, sessionId, turnNumber))
+      Effect.gen(function* () {
+        yield* VoiceRepo.putReply(tx, row)
+        yield* VoiceRepo.setLastTurn(tx, sessionId, turnNumber)
+        tx.point("reply-begun", sessionId)
+      })
     )
     const submitted = submissions.submit(sessionId, turnId, { ...what.prompt, whenBusy: "interrupt" }, CALLER, {
       detach: true,

@@ -12,7 +12,7 @@ import { afterCalls } from "./handIn.ts"
 import { subjectOf } from "./judge.ts"
 import { failed, type Stage, vetoed } from "./Stage.ts"
 import { leftOver, step } from "./step.ts"
-import { detaches, soundOf } from "./voice.ts"
+import { detaches, noteEnded, soundOf } from "./voice.ts"
 
 const begin = (hub: typeof Hub.Service, held: Held): Growing => {
   const step = outcomeOf(held.turn).steps.length + 1
@@ -101,6 +101,7 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
       return
     }
     const sound = yield* soundOf(held)
+    if (sound === undefined) yield* noteEnded(held)
     const stage: Stage = {
       held,
       model: model.right,

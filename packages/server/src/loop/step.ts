@@ -75,7 +75,7 @@ export const step = (stage: Stage, turn: TurnRow) =>
                 answering = other.model
               }),
         growing,
-        cleaner: stage.sound?.voice.cleanup === true ? new SpeechCleaner() : undefined,
+        cleaner: stage.sound?.voice.cleanup === true ? new SpeechCleaner(growing.text) : undefined,
         room: roomOf(stage),
         retryBaseMillis,
         request,

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { Effect, Option, Predicate } from "effect"
 import { Agents } from "../agents/Agents.ts"
 import { Home } from "../storage/Home.ts"
-import type { Held } from "../turns/Progress.ts"
+import { type Held, Progress } from "../turns/Progress.ts"
 import type { TurnRow } from "../turns/TurnsRepo.ts"
 import { promptOf } from "../turns/TurnsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
@@ -33,11 +33,24 @@ export const soundOf = (held: Held) =>
     const { session, turn } = held
     const repo = yield* VoiceRepo
     const call = yield* repo.call(session.sessionId)
-    if (call === undefined) return undefined
+    if (call?.state !== "live") return undefined
     const agents = yield* Agents
     const home = yield* Home
     const agent = yield* agents.find(join(home.root, session.workdir), turn.agent)
     const voice = voiceOf(Option.getOrUndefined(agent)?.voice)
     const sound: Sound = { voice, language: spokenIn(turn) ?? call.language ?? undefined }
     return sound
+  })
+
+const CALL_ENDED = "call_ended"
+
+/** A turn that a call's session runs when the call is over says so: nobody hears it. */
+export const noteEnded = (held: Held) =>
+  Effect.gen(function* () {
+    const repo = yield* VoiceRepo
+    const progress = yield* Progress
+    const call = yield* repo.call(held.session.sessionId)
+    if (call?.state !== "ended" || held.parts.some(({ part }) => part.type === "notice" && part.code === CALL_ENDED))
+      return
+    yield* progress.notice(held.turn, CALL_ENDED, "The call has ended: this is not spoken.")
   })

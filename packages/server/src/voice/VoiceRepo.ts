@@ -113,6 +113,20 @@ const putReply = (tx: Tx, row: ReplyRow) =>
     ]
   )
 
+const keepDelivered = (tx: Tx, sessionId: string, reply: Pick<ReplyRow, "replyId" | "lines" | "delivered">) =>
+  tx.query("UPDATE voice_reply SET delivered = ?, lines = ? WHERE session_id = ? AND reply_id = ?", [
+    reply.delivered,
+    JSON.stringify(reply.lines),
+    sessionId,
+    reply.replyId
+  ])
+
+const renameReply = (tx: Tx, sessionId: string, replyId: string, to: string) =>
+  tx.query("UPDATE voice_reply SET reply_id = ? WHERE session_id = ? AND reply_id = ?", [to, sessionId, replyId])
+
+const forgetReply = (tx: Tx, sessionId: string, replyId: string) =>
+  tx.query("DELETE FROM voice_reply WHERE session_id = ? AND reply_id = ?", [sessionId, replyId])
+
 const findReply = (tx: Tx, sessionId: string, replyId: string) =>
   Effect.map(
     tx.query<StoredReply>(`SELECT ${replyColumns} FROM voice_reply WHERE session_id = ? AND reply_id = ?`, [
@@ -171,6 +185,9 @@ export class VoiceRepo extends Context.Tag("@harness/server/VoiceRepo")<
   static readonly endCall = endCall
   static readonly hasEnded = hasEnded
   static readonly putReply = putReply
+  static readonly forgetReply = forgetReply
+  static readonly keepDelivered = keepDelivered
+  static readonly renameReply = renameReply
   static readonly findReply = findReply
   static readonly putRequest = putRequest
   static readonly setRequest = setRequest

@@ -30,17 +30,31 @@ export class SpeechCleaner {
   #picture = false
   /** Closing brackets that are no text, by their place in the whole. */
   readonly #closings = new Map<number, { readonly length: number; readonly target: boolean }>()
+  /** Characters that were spoken before, and come once more. */
+  #again = 0
+
+  /** `spoken`: how the text began, as it was spoken. What is pushed goes on from there. */
+  constructor(spoken = "") {
+    this.#again = spoken.length - this.push(spoken).length
+  }
 
   /** What can be spoken now. */
   push(delta: string): string {
     this.#text += delta
-    return this.#run()
+    return this.#new()
   }
 
   /** What still waited. Nothing comes after it. */
   end(): string {
     this.#ended = true
-    return this.#run()
+    return this.#new()
+  }
+
+  #new(): string {
+    const text = this.#run()
+    const again = Math.min(Math.max(0, this.#again), text.length)
+    this.#again -= again
+    return text.slice(again)
   }
 
   /** Characters that wait for what comes next. */

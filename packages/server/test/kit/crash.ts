@@ -18,6 +18,8 @@ export interface Mortal {
    * that dies while it starts is followed by the next.
    */
   readonly fall: (...points: ReadonlyArray<string>) => Promise<Harness>
+  /** SIGTERM, then a start. Answers when it is up again. */
+  readonly restart: () => Promise<Harness>
   /** By when each one was dead, as the wall clock says: what the log holds up to then was written before. */
   readonly deaths: ReadonlyArray<number>
   readonly stop: () => Promise<void>
@@ -75,6 +77,14 @@ export const mortal = async (options: HarnessOptions): Promise<Mortal> => {
       if (signal !== "SIGKILL") throw new Error(`the server ended with ${signal}`)
       deaths.push(Date.now())
       up = revive(points)
+      return up
+    },
+    restart: () => {
+      const leaving = up
+      up = (async () => {
+        await (await leaving).stop()
+        return startHarness(options)
+      })()
       return up
     },
     deaths,

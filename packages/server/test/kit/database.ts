@@ -24,6 +24,14 @@ export const stored = async (data: string, sql: string, ...params: ReadonlyArray
   connection.close()
 }
 
+/** What a query selects first, just now. */
+export const selected = (data: string, sql: string, ...params: ReadonlyArray<unknown>): unknown => {
+  const connection = new Database(databaseFile(data), { readonly: true })
+  const row = connection.prepare(sql).get(...params)
+  connection.close()
+  return row
+}
+
 /** Takes the write lock of a server's database, as another process would, until it is released. */
 export const holdWriteLock = (data: string): { readonly release: () => void } => {
   const connection = new Database(databaseFile(data))

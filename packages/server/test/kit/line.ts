@@ -103,3 +103,16 @@ export const isChunk = (frame: Frame): boolean => frame.type === "reply:chunk"
 export const isDone = (frame: Frame): boolean => frame.type === "reply:done"
 export const isToolCall = (frame: Frame): boolean => frame.type === "tool:call"
 export const isCommand = (frame: Frame): boolean => frame.type === "command"
+
+const answered = ({ socket }: Line): Promise<void> =>
+  new Promise((resolve) => {
+    socket.once("pong", () => resolve())
+    socket.ping("")
+  })
+
+/** Settles when the other side knows that everything it said so far was heard. */
+export const agree = async (line: Line): Promise<void> => {
+  // With the first answer its own pings are here, and with the second our answers to them are there.
+  await answered(line)
+  await answered(line)
+}

@@ -1,6 +1,8 @@
 // A server as a process of its own, for tests that kill it. Settings come from the environment, as for a user's.
 import { appendFileSync } from "node:fs"
-import { Effect, Fiber } from "effect"
+import { Context, Effect, Fiber } from "effect"
+import { CallsMax } from "../../dist/jambonz/Calls.js"
+import { Patience } from "../../dist/jambonz/Patience.js"
 import { CrashPoints } from "../../dist/log/CrashPoints.js"
 import { loadSettings, startServer } from "../../dist/main.js"
 
@@ -15,6 +17,11 @@ const pass = (name, sessionId) => {
   if (left === 0) process.kill(process.pid, "SIGKILL")
 }
 
+// JSON: some waits of calls, shorter than everybody's.
+const patience = { ...Context.get(Context.empty(), Patience), ...JSON.parse(process.env.HARNESS_PATIENCE ?? "{}") }
+
+const callsMax = Number(process.env.HARNESS_CALLS_MAX ?? 1_000)
+
 const program = Effect.gen(function* () {
   const cwd = process.cwd()
   const reread = loadSettings({ env: process.env, cwd, home: cwd })
@@ -22,7 +29,12 @@ const program = Effect.gen(function* () {
   const server = yield* startServer(yield* reread, output, { cwd, reread })
   process.stdout.write(`${JSON.stringify(server)}\n`)
   yield* Effect.never
-}).pipe(Effect.scoped, Effect.provideService(CrashPoints, { pass }))
+}).pipe(
+  Effect.scoped,
+  Effect.provideService(CrashPoints, { pass }),
+  Effect.provideService(Patience, patience),
+  Effect.provideService(CallsMax, callsMax)
+)
 
 const fiber = Effect.runFork(program)
 fiber.addObserver((exit) => {

@@ -232,3 +232,13 @@ describe("as it streams", () => {
     )
   })
 })
+
+describe("a text that was cut", () => {
+  const text = "One two three. Four (and five), six – seven! Is it 8.5? Nine."
+  it.each(Array.from(text, (_, at) => at))("is gone on with behind character %i as if it never was", (at) => {
+    const before = new SpeechCleaner().push(text.slice(0, at))
+    const after = new SpeechCleaner(before)
+    const rest = after.push(text.slice(before.length)) + after.end()
+    expect(before + rest).toBe(text)
+  })
+})

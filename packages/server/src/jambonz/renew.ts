@@ -1,0 +1,26 @@
+import { Effect } from "effect"
+import { CommitRoom } from "../log/Commit.ts"
+import { VoiceRepo } from "../voice/VoiceRepo.ts"
+import type { Reply } from "./Speaker.ts"
+import { mintId, type Scene } from "./scene.ts"
+
+/** A reply went on over a new socket, and the other side has forgotten it: what is left is said under another id. */
+export const renew = (scene: Scene, reply: Reply, from: number) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    const { sessionId, speaker } = scene
+    const replyId = yield* mintId
+    const again: Reply = { ...reply, replyId, from, sent: from, delivered: from, closed: false, resumedAt: undefined }
+    speaker.forget(reply)
+    speaker.open(again)
+    if (scene.reply === reply) scene.reply = again
+    if (scene.unprompted === reply) scene.unprompted = again
+    yield* room.commit<void, never>((tx) => Effect.asVoid(VoiceRepo.renameReply(tx, sessionId, reply.replyId, replyId)))
+    speaker.sayAgain(again)
+  })
+
+/** Where what is left of a reply begins that went on over a new socket; undefined when nothing is left, or it did not. */
+export const leftOf = (reply: Reply): number | undefined => {
+  const from = reply.resumedAt
+  return reply.state !== "muted" && from !== undefined && from < reply.text.length ? from : undefined
+}
