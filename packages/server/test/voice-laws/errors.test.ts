@@ -69,8 +69,8 @@ it("a refused reply is not gone on with, and none of it is history; the call goe
   await hold.isReached
   line.event("error", { code: "duplicate_id", message: "that reply id was used", ref: chunk.reply_id })
   line.speak(2, "Hello?")
-  hold.open()
   const reply = await line.reply()
+  hold.open()
   expect(reply).toMatchObject({ text: "This one is taken.", turnId: 2 })
   expect(line.frames.filter((frame) => isChunk(frame) && frame.reply_id === chunk.reply_id)).toHaveLength(1)
   line.event("reply_spoken", { reply_id: reply.replyId })
