@@ -1,0 +1,31 @@
+import { openCall } from "@harness/phone/LiveCall"
+import type { Report } from "@harness/phone/report"
+import { callSettings } from "@harness/phone/settings"
+import { Effect } from "effect"
+import type { Plan } from "./callScript.ts"
+import type { Harness } from "./harness.ts"
+import { wire } from "./wire.ts"
+
+/** Makes a planned call, from its beginning to its end. A step that came too late is left out. */
+export const makeCall = (server: Harness, callSid: string, { acts, agent, settings }: Plan): Promise<Report> => {
+  const api = wire(server)
+  const url = `${server.url.replace("http", "ws")}/v1/servers/default/jambonz?agent=${agent}`
+  const prompted = (content: string, at: number) =>
+    Effect.promise(() =>
+      api.put(`/sessions/call-${callSid}/turns/prompt-${at}`, {
+        content,
+        whenBusy: at % 2 === 0 ? "queue" : "interrupt"
+      })
+    )
+  const whole = Effect.gen(function* () {
+    const call = yield* openCall({ url, settings: callSettings({ ...settings, callSid }) })
+    yield* Effect.ignore(call.until(({ call: { lastTurn } }) => (lastTurn > 0 ? true : undefined)))
+    for (const [at, act] of acts.entries()) {
+      yield* "prompt" in act ? prompted(act.prompt, at) : Effect.ignore(call.play(act.steps))
+    }
+    yield* Effect.ignore(call.play([{ do: "listen" }]))
+    yield* call.input({ _tag: "HangsUp", reason: "caller_hangup" })
+    return yield* call.report
+  })
+  return Effect.runPromise(Effect.scoped(whole))
+}
