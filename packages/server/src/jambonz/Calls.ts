@@ -28,6 +28,7 @@ import { controlTools } from "./controls.ts"
 import { keepDelivered } from "./delivered.ts"
 import { showFacts } from "./facts.ts"
 import { limitTime } from "./limits.ts"
+import { makeOneByOne } from "./oneByOne.ts"
 import { Patience } from "./Patience.ts"
 import { restore } from "./restore.ts"
 import type { Wire } from "./Speaker.ts"
@@ -89,7 +90,7 @@ const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const entries = new Map<string, Entry>()
   const most = yield* CallsMax
-  const oneAtATime = yield* Effect.makeSemaphore(1)
+  const oneByOne = makeOneByOne<SessionId>()
   const aFew = yield* Effect.makeSemaphore(SUMMARIES_AT_ONCE)
 
   const agentNamed = (name: unknown) =>
@@ -211,7 +212,8 @@ const make = Effect.gen(function* () {
 
   /** Gives a call its socket; the one it had is closed. */
   const attach = Effect.fn("Calls.attach")((start: SessionStart, door: string | undefined, socket: Wire) =>
-    oneAtATime.withPermits(1)(
+    oneByOne(
+      callSession(start.call_sid),
       Effect.map(find(start, door), (entry) => {
         entry.socket?.close(CLOSE_TAKEN_OVER, "the call goes on over another socket")
         entry.socket = socket

@@ -87,6 +87,7 @@ export const converse = (socket: WebSocket, calls: Calls["Type"], agent: string 
     const waiting = yield* waitingRoom
     const drop = dropping()
     let call: Call | undefined
+    let started = false
     const closing = yield* Deferred.make<void>()
     const closed = yield* Deferred.make<void>()
     const tell = (text: string | undefined) => {
@@ -104,6 +105,7 @@ export const converse = (socket: WebSocket, calls: Calls["Type"], agent: string 
       Effect.gen(function* () {
         const start = startOf(text)
         if (Either.isRight(start)) {
+          started = true
           // Either the call has this socket, and hears of its end, or it never had: a fiber of its own gives it, to the end.
           const giving = Effect.forkDaemon(Effect.interruptible(calls.attach(start.right, agent, wire)))
           call = yield* Effect.uninterruptible(Effect.flatMap(giving, Fiber.join))
@@ -143,7 +145,7 @@ export const converse = (socket: WebSocket, calls: Calls["Type"], agent: string 
     })
     yield* Effect.addFinalizer(() => Effect.sync(() => call?.offer({ _tag: "Gone", wire })))
     const hurry = Effect.sync(() => {
-      if (call === undefined) wire.close(CLOSE_POLICY, "no session:start came")
+      if (!started) wire.close(CLOSE_POLICY, "no session:start came")
     })
     yield* Effect.forkScoped(Effect.delay(hurry, patience.start))
     yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(wire.beat), patience.heartbeat)))
