@@ -11,9 +11,10 @@ import { start } from "./benches/start.ts"
 import { submissions } from "./benches/submissions.ts"
 import { throughput } from "./benches/throughput.ts"
 import { turn } from "./benches/turns.ts"
+import { voice } from "./benches/voice.ts"
 import { machine, type Options, type Row, table } from "./report.ts"
 
-const benches = [start, requests, sessions, submissions, turn, throughput, fanout, replay, parked]
+const benches = [start, requests, sessions, submissions, turn, throughput, fanout, replay, parked, voice]
 const names = benches.map(({ name }) => name).join(" ")
 
 const usage = `pnpm bench [names…] [--json FILE] [--quick] [--data FOLDER] [--profile FOLDER]
