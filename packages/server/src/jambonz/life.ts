@@ -11,6 +11,7 @@ import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { endedBy } from "./commands.ts"
 import { keepDelivered } from "./delivered.ts"
 import { showFacts } from "./facts.ts"
+import { hearTheRest } from "./hearing.ts"
 import { Patience } from "./Patience.ts"
 import { drop } from "./requests.ts"
 import type { Wire } from "./Speaker.ts"
@@ -86,6 +87,7 @@ const finish = (scene: Scene, end: { readonly reason: string; readonly duration_
     scene.speaker.leave(CLOSE_OVER, "the call is over")
     yield* detached.endWithin(scene.sessionId, (yield* Patience).end)
     if (busy !== undefined) yield* awaitTools(busy)
+    yield* hearTheRest(scene)
   })
 
 /** The session was deleted, and so was everything that is known of the call. */

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises"
 import type { Entry, Report } from "@harness/phone/report"
 import { isTerminal } from "@harness/protocol"
+import type { Made } from "./callPlay.ts"
 import { wholeLog } from "./follower.ts"
 import type { Harness } from "./harness.ts"
-import { historyProblems, logProblems } from "./logLaws.ts"
+import { historyProblems, logProblems, type Rows } from "./logLaws.ts"
 import { pages } from "./stage.ts"
 import { type Answer, wire } from "./wire.ts"
 
@@ -26,10 +27,24 @@ const untold = ({ heard, timeline }: Report): ReadonlySet<unknown> => {
   const lostTurns = new Set(lost.filter(({ type }) => type === "turn:cancel").map(({ turn_id }) => turn_id))
   const ofLostTurns = of("harness → jambonz").filter(({ turn_id }) => lostTurns.has(turn_id))
   return new Set([
-    ...lost.filter(({ name }) => name !== "reply_spoken").flatMap(({ reply_id }) => reply_id ?? []),
+    ...lost.flatMap(({ reply_id }) => reply_id ?? []),
     ...ofLostTurns.map(({ reply_id }) => reply_id),
     ...heard.filter(({ cut, replyId }) => cut && !told.has(replyId)).map(({ replyId }) => replyId)
   ])
+}
+
+/** Replies that a new socket fell into: what was on its way then may have been said twice. */
+const saidAgain = ({ timeline }: Report): ReadonlySet<unknown> => {
+  const before = new Set<unknown>()
+  const again = new Set<unknown>()
+  let resumed = new Set<unknown>()
+  for (const { reply_id, type } of timeline.map(fieldsOf)) {
+    if (type === "session:start") resumed = new Set(before)
+    if (type !== "reply:chunk") continue
+    if (resumed.has(reply_id)) again.add(reply_id)
+    before.add(reply_id)
+  }
+  return again
 }
 
 const contentOf = ({ chunk }: Fields): string => {
@@ -54,13 +69,31 @@ const spokenIn = (entries: ReadonlyArray<Answer["body"]>): ReadonlyArray<string>
     .flatMap(({ content }) => content)
     .flatMap(({ text }: { text?: string }) => (text === undefined ? [] : wordsOf(text)))
 
+/** Turns that began when the call was over run unspoken. */
+const unspoken = (rows: Rows, overAt: number): ReadonlySet<unknown> =>
+  new Set(
+    rows
+      .filter(({ data, type }) => type === "session.turn.started" && Date.parse(data.at) >= overAt)
+      .map(({ data }) => data.turnId)
+  )
+
 /** L12: what the history says was spoken is what the caller heard, in that order. */
-const hearingFaults = (report: Report, entries: ReadonlyArray<Answer["body"]>): ReadonlyArray<string> => {
-  const open = received(report, untold(report))
-  const known = (words: ReadonlyArray<string>) => words.filter((word) => !open.has(word)).join(" ")
-  const heard = known(report.heard.filter(({ kind }) => kind === "reply").flatMap(({ text }) => wordsOf(text)))
-  const kept = known(spokenIn(entries))
-  return heard === kept ? [] : [`heard: ${heard}\n kept: ${kept}`]
+const hearingFaults = (
+  { overAt, report }: Made,
+  rows: Rows,
+  all: ReadonlyArray<Answer["body"]>
+): ReadonlyArray<string> => {
+  const silent = unspoken(rows, overAt)
+  const entries = all.filter(({ turnId }) => !silent.has(turnId))
+  const compared = (open: ReadonlySet<string>) => {
+    const known = (words: ReadonlyArray<string>) => words.filter((word) => !open.has(word)).join(" ")
+    const heard = known(report.heard.filter(({ kind }) => kind === "reply").flatMap(({ text }) => wordsOf(text)))
+    const kept = known(spokenIn(entries))
+    return heard === kept ? [] : [`heard: ${heard}\n kept: ${kept}`]
+  }
+  const open = untold(report)
+  const strict = compared(received(report, open))
+  return strict.length === 0 ? strict : compared(received(report, new Set([...open, ...saidAgain(report)])))
 }
 
 /** The session's status, once nothing goes on in it any more. */
@@ -73,7 +106,8 @@ const settled = async (get: (path: string) => Promise<Answer["body"]>): Promise<
 }
 
 /** What a call broke, once all is over that it began. */
-export const callFaults = async (server: Harness, callSid: string, report: Report): Promise<ReadonlyArray<string>> => {
+export const callFaults = async (server: Harness, callSid: string, made: Made): Promise<ReadonlyArray<string>> => {
+  const { report } = made
   const api = wire(server)
   const session = `/sessions/call-${callSid}`
   const get = async (path: string) => (await api.get(`${session}${path}`)).body
@@ -97,6 +131,6 @@ export const callFaults = async (server: Harness, callSid: string, report: Repor
     ),
     ...logProblems(rows),
     ...historyProblems(entries),
-    ...hearingFaults(report, entries)
+    ...hearingFaults(made, rows, entries)
   ]
 }

@@ -6,8 +6,14 @@ import type { Plan } from "./callScript.ts"
 import type { Harness } from "./harness.ts"
 import { wire } from "./wire.ts"
 
+/** A call that was made, and when its end was on its way at the latest, by the clock on the wall. */
+export interface Made {
+  readonly report: Report
+  readonly overAt: number
+}
+
 /** Makes a planned call, from its beginning to its end. A step that came too late is left out. */
-export const makeCall = (server: Harness, callSid: string, { acts, agent, settings }: Plan): Promise<Report> => {
+export const makeCall = (server: Harness, callSid: string, { acts, agent, settings }: Plan): Promise<Made> => {
   const api = wire(server)
   const url = `${server.url.replace("http", "ws")}/v1/servers/default/jambonz?agent=${agent}`
   const prompted = (content: string, at: number) =>
@@ -24,8 +30,9 @@ export const makeCall = (server: Harness, callSid: string, { acts, agent, settin
       yield* "prompt" in act ? prompted(act.prompt, at) : Effect.ignore(call.play(act.steps))
     }
     yield* Effect.ignore(call.play([{ do: "listen" }]))
+    const overAt = Date.now()
     yield* call.input({ _tag: "HangsUp", reason: "caller_hangup" })
-    return yield* call.report
+    return { report: yield* call.report, overAt }
   })
   return Effect.runPromise(Effect.scoped(whole))
 }

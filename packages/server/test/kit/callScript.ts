@@ -130,7 +130,7 @@ const makers = (dice: Chance, seed: number) => {
 /** The call of a seed, of things of these kinds. */
 export const randomCall = (seed: number, dice: Chance, among: readonly [Kind, ...ReadonlyArray<Kind>]): Plan => {
   const make = makers(dice, seed)
-  const kinds = Array.from({ length: dice.whole(2, 4) }, () => dice.pick(among))
+  const kinds = Array.from({ length: dice.whole(1, 3) }, () => dice.pick(among))
   const end: ReadonlyArray<Act> = dice.next() < 0.7 ? [{ steps: [listen(), silence(10), listen()] }] : []
   return {
     kinds,
@@ -144,7 +144,6 @@ export const randomCall = (seed: number, dice: Chance, among: readonly [Kind, ..
       reconnectMs: 10_000,
       transfer: { outcome: dice.pick(["bridged", "failed", "returned"]), afterMs: 1_000 },
       transferDestination: "+15085550177",
-      keepsReplies: dice.next() < 0.8,
       tools: [{ name: "look", description: "Looks it up", parameters: { type: "object", properties: {} } }],
       toolAnswers: { look: { result: { found: 1 } } }
     }
