@@ -67,10 +67,11 @@ const phoneCall = async (seed: number): Promise<ReadonlyArray<string>> => {
   const callSid = `r${seed}`
   const name = `CALL_SEED=${seed} (${plan.agent}: ${plan.kinds.join(", ")})`
   try {
-    const report = await makeCall(server, callSid, plan)
+    const made = await makeCall(server, callSid, plan)
+    const { report } = made
     told.heard += report.heard.length
     told.cut += report.heard.filter(({ cut }) => cut).length
-    const faults = await callFaults(server, callSid, report)
+    const faults = await callFaults(server, callSid, made)
     if (alone !== undefined) for (const entry of report.timeline) console.log(JSON.stringify(entry))
     return faults.map((fault) => `${name}: ${fault}`)
   } catch (error) {
