@@ -80,7 +80,7 @@ const hear = (scene: Scene, replyId: string, verdict: Verdict, options: { readon
 /** The reply is no longer being said. */
 const leave = (scene: Scene, replyId: string): void => {
   const reply = scene.speaker.byId(replyId)
-  if (reply !== undefined && reply.over) scene.speaker.forget(reply)
+  if (reply?.over === true) scene.speaker.forget(reply)
   if (scene.unprompted?.replyId !== replyId) return
   scene.unprompted = undefined
   sayNext(scene)
