@@ -1,13 +1,12 @@
 import type { TurnId } from "@harness/protocol"
 import type { ReplyDropped, ReplySpoken, TurnCancel, UserInterruption } from "@harness/protocol/jambonz"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Bell } from "../turns/Bell.ts"
 import { markCancelled } from "../turns/settle.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { remainderOf } from "../voice/align.ts"
-import { spokenAfter } from "../voice/playout.ts"
 import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { keepHeard } from "./heard.ts"
 import { rowOf } from "./replies.ts"
@@ -100,23 +99,14 @@ const upTo = (scene: Scene, replyId: string, spoken: string): Verdict => {
 const wholly: Verdict = (row) => (row.heard === "all" ? undefined : { heard: "all", spoken: null })
 const not: Verdict = (row) => (row.heard === null ? { heard: "none", spoken: null } : undefined)
 
-/** How much of a reply had been heard when the call ended and nobody said: nothing that did not arrive, and no more than there was time for. */
-const unsaid =
-  (reply: Reply, now: number): Verdict =>
-  (row) => {
-    if (row.heard !== null) return undefined
-    if (reply.firstChunkAt === undefined || reply.delivered === 0) return { heard: "none", spoken: null }
-    const spoken = spokenAfter(reply.text, now - reply.firstChunkAt)
-    return spoken === reply.text ? { heard: "all", spoken: null } : { heard: spoken === "" ? "none" : "part", spoken }
-  }
-
-/** The call is over. Replies of which it is not known how much was heard are history as far as they can have been. */
+/** The call is over: of replies that were never sent nobody heard a word. */
 export const hearTheRest = (scene: Scene) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
     const turns = yield* Turns
-    const now = yield* Clock.currentTimeMillis
-    for (const reply of scene.speaker.all) {
+    for (const reply of scene.speaker.all.filter(
+      ({ firstChunkAt, restored }) => firstChunkAt === undefined && !restored
+    )) {
       yield* Effect.ignore(Effect.timeout(turns.awaitTerminal(scene.sessionId, reply.turnId), SETTLES_WITHIN))
       yield* room.commit<void, never>((tx) =>
         Effect.gen(function* () {
@@ -124,7 +114,7 @@ export const hearTheRest = (scene: Scene) =>
           if (row === undefined) yield* VoiceRepo.putReply(tx, rowOf(scene, reply, {}))
         })
       )
-      yield* hear(scene, reply.replyId, unsaid(reply, now), { cancel: false })
+      yield* hear(scene, reply.replyId, not, { cancel: false })
     }
   })
 
