@@ -86,7 +86,7 @@ export class Speaker {
     this.wire = wire
     for (const frame of this.unsent.splice(0)) this.send(frame)
     for (const reply of this.replies.values()) {
-      if (reply.sent > reply.from) reply.resumedAt = reply.delivered
+      if (reply.sent > reply.from || reply.restored) reply.resumedAt = reply.delivered
       this.sayAgain(reply)
     }
   }

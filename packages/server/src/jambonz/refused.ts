@@ -2,7 +2,7 @@ import type { ErrorEvent } from "@harness/protocol/jambonz"
 import { Effect } from "effect"
 import { commandFailed } from "./commands.ts"
 import { notSaid } from "./hearing.ts"
-import { leftOf, renew } from "./renew.ts"
+import { renew } from "./renew.ts"
 import { settleRequest } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
 import { overlooked, type Scene } from "./scene.ts"
@@ -15,9 +15,7 @@ const refusedReply = (scene: Scene, reply: Reply, event: ErrorEvent) => {
   if (reply.state === "done" && reply.record !== undefined && isRecord(event)) {
     return Effect.sync(() => scene.speaker.endWithoutRecord(reply))
   }
-  const from = leftOf(reply)
-  if (from !== undefined) return renew(scene, reply, from)
-  return notSaid(scene, reply)
+  return reply.resumedAt === undefined ? notSaid(scene, reply) : renew(scene, reply, reply.resumedAt)
 }
 
 /** `error`: something we sent was refused. What waited for it ends, and a reply nobody takes is not gone on with. */

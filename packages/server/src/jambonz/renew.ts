@@ -4,9 +4,13 @@ import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import type { Reply } from "./Speaker.ts"
 import { mintId, type Scene } from "./scene.ts"
 
-/** A reply went on over a new socket, and the other side has forgotten it: what is left is said under another id. */
+/**
+ * A reply went on over a new socket, and the other side has forgotten it: what is left is said under another id. Where
+ * nothing is left it was only the word of its end that nobody missed.
+ */
 export const renew = (scene: Scene, reply: Reply, from: number) =>
   Effect.gen(function* () {
+    if (reply.state === "muted" || from >= reply.text.length) return
     const room = yield* CommitRoom
     const { sessionId, speaker } = scene
     const replyId = yield* mintId
@@ -18,9 +22,3 @@ export const renew = (scene: Scene, reply: Reply, from: number) =>
     yield* room.commit<void, never>((tx) => Effect.asVoid(VoiceRepo.renameReply(tx, sessionId, reply.replyId, replyId)))
     speaker.sayAgain(again)
   })
-
-/** Where what is left of a reply begins that went on over a new socket; undefined when nothing is left, or it did not. */
-export const leftOf = (reply: Reply): number | undefined => {
-  const from = reply.resumedAt
-  return reply.state !== "muted" && from !== undefined && from < reply.text.length ? from : undefined
-}

@@ -6,6 +6,7 @@ import type { Questions } from "../asks/Questions.ts"
 import type { Resolutions } from "../asks/Resolutions.ts"
 import type { History } from "../history/History.ts"
 import type { CommitRoom } from "../log/Commit.ts"
+import type { Hub } from "../log/Hub.ts"
 import type { Detached, Late } from "../loop/Detached.ts"
 import type { Drafts } from "../loop/Drafts.ts"
 import type { Sessions } from "../sessions/Sessions.ts"
@@ -133,6 +134,7 @@ export type Work = Effect.Effect<
   | Detached
   | Drafts
   | History
+  | Hub
   | PendingRepo
   | Permissions
   | Questions
