@@ -7,6 +7,7 @@ import { markCancelled } from "../turns/settle.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { remainderOf } from "../voice/align.ts"
+import { spokenAfter } from "../voice/playout.ts"
 import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { keepHeard } from "./heard.ts"
 import { rowOf } from "./replies.ts"
@@ -99,14 +100,31 @@ const upTo = (scene: Scene, replyId: string, spoken: string): Verdict => {
 const wholly: Verdict = (row) => (row.heard === "all" ? undefined : { heard: "all", spoken: null })
 const not: Verdict = (row) => (row.heard === null ? { heard: "none", spoken: null } : undefined)
 
-/** The call is over: of replies that were never sent nobody heard a word. */
-export const hearTheRest = (scene: Scene) =>
+/** A voice begins to speak about so long after its text came. */
+const VOICE_BEGINS_MILLIS = 700
+
+/** How much there was time for of a reply that nobody asked for and nobody told of. An estimate. */
+const inTime =
+  (reply: Reply, now: number): Verdict =>
+  (row) => {
+    if (row.heard !== null) return undefined
+    const spoken =
+      reply.firstChunkAt === undefined
+        ? ""
+        : spokenAfter(reply.text, Math.max(0, now - reply.firstChunkAt - VOICE_BEGINS_MILLIS))
+    if (spoken === reply.text) return undefined
+    return spoken === "" ? { heard: "none", spoken: null } : { heard: "part", spoken }
+  }
+
+/** The call is over. What was never sent was not heard, and of what nobody asked for no more than there was time for. */
+export const hearTheRest = (scene: Scene, endedAt: number) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
     const turns = yield* Turns
-    for (const reply of scene.speaker.all.filter(
-      ({ firstChunkAt, restored }) => firstChunkAt === undefined && !restored
-    )) {
+    const unsure = scene.speaker.all.filter(
+      ({ firstChunkAt, restored, turnNumber }) => !restored && (firstChunkAt === undefined || turnNumber === undefined)
+    )
+    for (const reply of unsure) {
       yield* Effect.ignore(Effect.timeout(turns.awaitTerminal(scene.sessionId, reply.turnId), SETTLES_WITHIN))
       yield* room.commit<void, never>((tx) =>
         Effect.gen(function* () {
@@ -114,7 +132,7 @@ export const hearTheRest = (scene: Scene) =>
           if (row === undefined) yield* VoiceRepo.putReply(tx, rowOf(scene, reply, {}))
         })
       )
-      yield* hear(scene, reply.replyId, not, { cancel: false })
+      yield* hear(scene, reply.replyId, inTime(reply, endedAt), { cancel: false })
     }
   })
 

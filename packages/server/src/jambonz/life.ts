@@ -1,5 +1,5 @@
 import { CLOSE_OVER, CLOSE_POLICY, type SessionEnd } from "@harness/protocol/jambonz"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Detached } from "../loop/Detached.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
@@ -79,6 +79,7 @@ const keepEnd = (scene: Scene, end: { readonly reason: string; readonly duration
 const finish = (scene: Scene, end: { readonly reason: string; readonly duration_ms?: number | undefined }) =>
   Effect.gen(function* () {
     scene.ended = true
+    const endedAt = yield* Clock.currentTimeMillis
     const detached = yield* Detached
     yield* keepEnd(scene, end)
     const busy = yield* stopTurn(scene, end.reason)
@@ -87,7 +88,7 @@ const finish = (scene: Scene, end: { readonly reason: string; readonly duration_
     scene.speaker.leave(CLOSE_OVER, "the call is over")
     yield* detached.endWithin(scene.sessionId, (yield* Patience).end)
     if (busy !== undefined) yield* awaitTools(busy)
-    yield* hearTheRest(scene)
+    yield* hearTheRest(scene, endedAt)
   })
 
 /** The session was deleted, and so was everything that is known of the call. */
