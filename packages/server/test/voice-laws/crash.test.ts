@@ -12,7 +12,7 @@ const ROUNDS = 5
 const CALLS = 4
 const TURNS = 3
 
-const { act, api, place, server } = stage()
+const { act, api, place, server } = stage({ HARNESS_PATIENCE: JSON.stringify({ resume: 60_000 }) })
 writeAgent(place.root, "acme", "filler: []\n  tools: { lookup: { timeoutMillis: 3000 } }")
 
 const REPEAT = "Sorry, could you say that again?"

@@ -8,7 +8,7 @@ import { stage } from "../kit/stage.ts"
 import { talking } from "../kit/talking.ts"
 import { readUntil, wire } from "../kit/wire.ts"
 
-const { act, api, place, requests, server } = stage({ HARNESS_PATIENCE: JSON.stringify({ resume: 4_000 }) })
+const { act, api, place, requests, server } = stage({ HARNESS_PATIENCE: JSON.stringify({ resume: 20_000 }) })
 
 writeAgent(place.root, "acme")
 const acme = { query: "?agent=acme" }

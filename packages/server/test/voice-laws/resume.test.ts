@@ -9,7 +9,7 @@ import { callsFor, type Gate, makeGate, type Step, says } from "../kit/scriptedM
 import { stage } from "../kit/stage.ts"
 import { readUntil } from "../kit/wire.ts"
 
-const { act, api, place, server } = stage({ HARNESS_PATIENCE: JSON.stringify({ resume: 5_000, end: 3_000 }) })
+const { act, api, place, server } = stage({ HARNESS_PATIENCE: JSON.stringify({ resume: 10_000, end: 3_000 }) })
 
 writeAgent(place.root, "acme")
 writeAgent(
