@@ -96,6 +96,9 @@ const hearingFaults = (
   return strict.length === 0 ? strict : compared(received(report, new Set([...open, ...saidAgain(report)])))
 }
 
+/** How often a history is looked at again, 20 ms apart, before it is taken for what it stays. */
+const LOOKS = 150
+
 /** The session's status, once nothing goes on in it any more. */
 const settled = async (get: (path: string) => Promise<Answer["body"]>): Promise<Answer["body"]> => {
   for (;;) {
@@ -114,7 +117,12 @@ export const callFaults = async (server: Harness, callSid: string, made: Made): 
   const status = await settled(get)
   const turns = await pages(api.get, `${session}/turns`, "turns")
   const rows = await wholeLog(api, `call-${callSid}`)
-  const entries = await pages(api.get, `${session}/history`, "entries")
+  let entries = await pages(api.get, `${session}/history`, "entries")
+  // What was heard last becomes known when the call is put away, a moment after its last turn has ended.
+  for (let looks = 0; looks < LOOKS && hearingFaults(made, rows, entries).length > 0; looks++) {
+    await delay(20)
+    entries = await pages(api.get, `${session}/history`, "entries")
+  }
   const wrong = report.faults.filter(({ kind, message }) => kind !== "script" || message.startsWith("waited in vain"))
   return [
     ...wrong.map(({ at, kind, message }) => `${kind} at ${Math.round(at)}: ${message}`),
