@@ -3,23 +3,11 @@ import { CLOSE_TAKEN_OVER, callSession, type SessionStart } from "@harness/proto
 import { Clock, Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import { GENERAL } from "../agents/Agent.ts"
 import { Agents } from "../agents/Agents.ts"
-import type { Permissions } from "../asks/Permissions.ts"
-import type { Questions } from "../asks/Questions.ts"
-import type { Resolutions } from "../asks/Resolutions.ts"
-import type { History } from "../history/History.ts"
 import type { HistoryRepo } from "../history/HistoryRepo.ts"
 import { CommitRoom } from "../log/Commit.ts"
-import type { Hub } from "../log/Hub.ts"
-import type { Detached } from "../loop/Detached.ts"
-import type { Drafts } from "../loop/Drafts.ts"
 import type { Models } from "../models/Models.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { Home } from "../storage/Home.ts"
-import type { Bell } from "../turns/Bell.ts"
-import type { PendingRepo } from "../turns/PendingRepo.ts"
-import type { Submissions } from "../turns/Submissions.ts"
-import type { Turns } from "../turns/Turns.ts"
-import type { SpendingRepo } from "../usage/SpendingRepo.ts"
 import { FactsRepo } from "../voice/FactsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { type Voice, voiceOf } from "../voice/voiceOf.ts"
@@ -32,7 +20,7 @@ import { makeOneByOne } from "./oneByOne.ts"
 import { Patience } from "./Patience.ts"
 import { restore } from "./restore.ts"
 import type { Wire } from "./Speaker.ts"
-import { CALLER } from "./scene.ts"
+import { CALLER, type CallNeeds } from "./scene.ts"
 import { forgetEnd, startFactsOf, titleOf, UNKNOWN_CALL } from "./startFacts.ts"
 import { summarise } from "./summary.ts"
 import { externalOf } from "./tools.ts"
@@ -60,24 +48,7 @@ const sessionOf = (start: SessionStart, agent: string, voice: Voice): CreateSess
   externalTools: [...controlTools(voice), ...start.tools.map(externalOf)]
 })
 
-type Needs =
-  | Bell
-  | CommitRoom
-  | Detached
-  | Drafts
-  | History
-  | HistoryRepo
-  | Hub
-  | Models
-  | PendingRepo
-  | Permissions
-  | Questions
-  | Resolutions
-  | Sessions
-  | SpendingRepo
-  | Submissions
-  | Turns
-  | VoiceRepo
+type Needs = CallNeeds | HistoryRepo | Models | VoiceRepo
 
 const make = Effect.gen(function* () {
   const home = yield* Home

@@ -125,10 +125,8 @@ export interface Scene {
   ended: boolean
 }
 
-/** What a call does about something, with what its server has. */
-export type Work = Effect.Effect<
-  void,
-  never,
+/** What of its server a call works with. */
+export type CallNeeds =
   | Bell
   | CommitRoom
   | Detached
@@ -143,7 +141,9 @@ export type Work = Effect.Effect<
   | SpendingRepo
   | Submissions
   | Turns
->
+
+/** What a call does about something. */
+export type Work = Effect.Effect<void, never, CallNeeds>
 
 /** A name for something on the call: never given twice, also after a restart. */
 export const mintId: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, mint)
