@@ -7,7 +7,7 @@ export interface LineNews {
   readonly refused: (message: string) => void
   readonly text: (text: string) => void
   readonly binary: () => void
-  readonly ping: () => void
+  readonly ping: (answer: () => void) => void
   readonly closed: (code: number, reason: string) => void
 }
 
@@ -57,7 +57,7 @@ export const makeLine = (
         },
         text: (text) => unless(() => news.text(text)),
         binary: () => unless(news.binary),
-        ping: () => unless(news.ping),
+        ping: (answer) => unless(() => news.ping(answer)),
         closed: (code, reason) =>
           unless(() => {
             current = undefined

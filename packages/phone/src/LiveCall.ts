@@ -69,7 +69,11 @@ export const openCall = (options: CallOptions): Effect.Effect<LiveCall, never, S
       refused: (message) => post(() => give({ _tag: "Refused", message })),
       text: (text) => post(() => received(frameOf(text))),
       binary: () => post(() => fault("socket", "a binary frame")),
-      ping: () => post(() => recorder.ping()),
+      ping: (answer) =>
+        post(() => {
+          recorder.ping()
+          answer()
+        }),
       closed: (code, reason) =>
         post(() => give({ _tag: "Dropped", code, message: `the socket closed (${[code, reason].join(" ").trim()})` }))
     })

@@ -15,7 +15,8 @@ export interface Listener {
   readonly opened: (socket: Socket) => void
   readonly text: (text: string) => void
   readonly binary: () => void
-  readonly ping: () => void
+  /** Answered by whoever hears of it, once all that came before it is taken in: an answer says that it has arrived. */
+  readonly ping: (answer: () => void) => void
   readonly closed: (code: number, reason: string) => void
 }
 
@@ -37,7 +38,7 @@ export const openSocket = (
 ): Effect.Effect<void, SocketRefused> =>
   Effect.async((resume) => {
     const headers = secret === undefined ? {} : { Authorization: `Bearer ${secret}` }
-    const socket = new WebSocket(url, SUBPROTOCOL, { headers, perMessageDeflate: false })
+    const socket = new WebSocket(url, SUBPROTOCOL, { headers, perMessageDeflate: false, autoPong: false })
     let left = false
     let opened = false
     const unless = (tell: () => void) => {
@@ -46,7 +47,7 @@ export const openSocket = (
     socket.on("message", (data, isBinary) =>
       unless(() => (isBinary ? listener.binary() : listener.text(data.toString())))
     )
-    socket.on("ping", () => unless(listener.ping))
+    socket.on("ping", (data) => unless(() => listener.ping(() => unless(() => socket.pong(data, undefined, () => {})))))
     socket.on("close", (code, reason) => {
       if (opened) unless(() => listener.closed(code, reason.toString()))
     })
