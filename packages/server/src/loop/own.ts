@@ -25,13 +25,13 @@ const ask = (held: Held, planned: Planned, args: JsonObject) =>
     }
     const now = yield* Clock.currentTimeMillis
     const { sessionId, turnId } = held.turn
-    const n = hub.live.takePart(sessionId, turnId) ?? 1
     yield* progress.stopped(held.turn, {
       row: planned.row,
       call: planned.call,
       waiting: {
         kind: "question",
-        n,
+        // Taken in the commit: a steer that joins before it has its number, and its row, before this one.
+        part: () => hub.live.takePart(sessionId, turnId) ?? 1,
         question: {
           questionId: QuestionId.make(`que_${mint(now)}`),
           sessionId,

@@ -15,7 +15,7 @@ type Facts = NonNullable<Change["facts"]>
 /** What a call is to wait for. */
 export type Waiting =
   | { readonly kind: "permission"; readonly request: PermissionRequest }
-  | { readonly kind: "question"; readonly question: Question; readonly n: number }
+  | { readonly kind: "question"; readonly question: Question; readonly part: () => number }
   | { readonly kind: "external" }
   | { readonly kind: "hold"; readonly hookId: string }
   | { readonly kind: "child"; readonly childSession: string }
@@ -51,14 +51,12 @@ const factsOf = (waiting: Waiting): Facts => {
   return []
 }
 
-const questionPart = (waiting: Waiting): ReadonlyArray<PartRow> => {
-  if (waiting.kind !== "question") return []
-  const { n, question } = waiting
-  const { questionId, questions } = question
-  return [
-    { n, step: 0, open: false, part: { type: "question", partId: `p${n}`, questionId, questions, state: "asked" } }
-  ]
-}
+const questionPart = (n: number, { questionId, questions }: Question): PartRow => ({
+  n,
+  step: 0,
+  open: false,
+  part: { type: "question", partId: `p${n}`, questionId, questions, state: "asked" }
+})
 
 /** A call waits: the row that will let it go on, what people are asked, and the part that shows it, in one commit. */
 export const stopCall = (tx: Tx, turn: TurnRow, stop: Stop): Effect.Effect<TurnRow, SqlError.SqlError> =>
@@ -77,11 +75,16 @@ export const stopCall = (tx: Tx, turn: TurnRow, stop: Stop): Effect.Effect<TurnR
       deadline: stop.deadline
     })
     if (waiting.kind === "permission") yield* PermissionsRepo.insert(tx, waiting.request)
-    if (waiting.kind === "question") yield* QuestionsRepo.insert(tx, waiting.question, waiting.n)
+    const shown: Array<PartRow> = [{ ...row, part: { ...call, state: "waiting" } }]
+    if (waiting.kind === "question") {
+      const n = waiting.part()
+      yield* QuestionsRepo.insert(tx, waiting.question, n)
+      shown.push(questionPart(n, waiting.question))
+    }
     return yield* record(tx, {
       from: turn,
       turn,
-      parts: [{ ...row, part: { ...call, state: "waiting" } }, ...questionPart(waiting)],
+      parts: shown,
       facts: factsOf(waiting)
     })
   })
