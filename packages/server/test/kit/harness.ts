@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const script = fileURLToPath(new URL("./serve.mjs", import.meta.url))
+const script = process.env["HARNESS_TEST_SERVER"] ?? fileURLToPath(new URL("./serve.mjs", import.meta.url))
 const TOKEN = "kit-token-of-an-admin"
 
 /** A server in a process of its own, on a data folder that outlives it. */
