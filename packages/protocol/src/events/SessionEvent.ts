@@ -99,7 +99,7 @@ export const SessionTitleEvent = own("session.title", { title: Schema.String }).
 export const SessionConfigurationEvent = own("session.configuration", {
   configuration: SessionConfiguration
 }).annotations({ identifier: "SessionConfigurationEvent" })
-/** An entry appended by hand, or one whose content changed (`interrupted`: it was not heard whole). */
+/** An entry appended by hand, or one whose content changed (`interrupted`: it was not heard whole; `estimated`: nobody told how much was). */
 export const SessionEntryEvent = own("session.entry", { entry: HistoryEntry }).annotations({
   identifier: "SessionEntryEvent"
 })

@@ -90,7 +90,10 @@ export const CallResult = Schema.Struct({
 }).annotations({ identifier: "CallResult" })
 export type CallResult = typeof CallResult.Type
 
-/** One entry of a session's history, as the model would be sent it. */
+/**
+ * One entry of a session's history, as the model would be sent it. `interrupted`: it was not heard whole, and holds what was;
+ * `estimated`: nobody told how much that was.
+ */
 export const HistoryEntry = Schema.Struct({
   entryId: EntryId,
   role: Schema.Literal("system", "user", "assistant", "tool", "custom"),
@@ -98,6 +101,7 @@ export const HistoryEntry = Schema.Struct({
   turnId: Schema.optional(TurnId),
   callId: Schema.optional(CallId),
   custom: Schema.optional(CustomMessage),
-  interrupted: Schema.optional(Schema.Boolean)
+  interrupted: Schema.optional(Schema.Boolean),
+  estimated: Schema.optional(Schema.Boolean)
 }).annotations({ identifier: "HistoryEntry" })
 export type HistoryEntry = typeof HistoryEntry.Type

@@ -21,6 +21,7 @@ interface EntryBody {
   readonly content: ReadonlyArray<Part>
   readonly custom?: CustomMessage | undefined
   readonly interrupted?: boolean
+  readonly estimated?: boolean
   /** What was said in all, of an entry that holds only what was heard of it. */
   readonly whole?: ReadonlyArray<Part>
 }
@@ -64,7 +65,8 @@ const toEntry = (row: Row): StoredEntry => {
     ...(row.callId === null ? {} : { callId: row.callId }),
     ...(row.provider === null ? {} : { provider: row.provider }),
     ...(body.custom === undefined ? {} : { custom: body.custom }),
-    ...(body.interrupted === undefined ? {} : { interrupted: body.interrupted })
+    ...(body.interrupted === undefined ? {} : { interrupted: body.interrupted }),
+    ...(body.estimated === undefined ? {} : { estimated: body.estimated })
   }
 }
 
@@ -153,6 +155,8 @@ export interface WholeEntry {
   readonly entryId: EntryId
   readonly content: ReadonlyArray<Part>
   readonly whole: ReadonlyArray<Part>
+  /** What it holds is a guess of what was heard. */
+  readonly estimated: boolean
 }
 
 /** What a turn said, entry by entry, whether it was heard or not. */
@@ -168,14 +172,14 @@ const saidBy = (
     ),
     (rows) =>
       rows.map(({ entryId, body }) => {
-        const { content, whole = content } = fromColumn<EntryBody>(body)
-        return { entryId, content, whole }
+        const { content, estimated = false, whole = content } = fromColumn<EntryBody>(body)
+        return { entryId, content, whole, estimated }
       })
   )
 
-/** Leaves of an entry what was heard; its whole is kept. */
-const rewrite = (tx: Tx, sessionId: string, { entryId, whole }: WholeEntry, heard: ReadonlyArray<Part>) => {
-  const body: EntryBody = { content: heard, interrupted: true, whole }
+/** Leaves of an entry its content, which is what was heard; its whole is kept. */
+const rewrite = (tx: Tx, sessionId: string, { content, entryId, estimated, whole }: WholeEntry) => {
+  const body: EntryBody = { content, interrupted: true, ...(estimated ? { estimated } : {}), whole }
   return tx.query("UPDATE entry SET body = ? WHERE session_id = ? AND entry_id = ?", [
     JSON.stringify(body),
     sessionId,

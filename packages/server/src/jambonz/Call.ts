@@ -10,6 +10,7 @@ import { ask, askingOf } from "./asks.ts"
 import { callOffTurn } from "./callOff.ts"
 import { commandFailed, commandResult } from "./commands.ts"
 import { newControl } from "./control.ts"
+import { cutsOff, cutUntold } from "./cutOff.ts"
 import { KEEP_MILLIS, keepDelivered } from "./delivered.ts"
 import { onEvent } from "./events.ts"
 import { tellKeys } from "./keys.ts"
@@ -19,7 +20,7 @@ import { doWishes, partingEnded, partingOverdue } from "./parting.ts"
 import { askFor, late, requestOverdue, toolResult } from "./requests.ts"
 import { Speaker } from "./Speaker.ts"
 import { type Input, newReply, type Scene, type TimerName, type Work } from "./scene.ts"
-import { cancelled, committed, draft, speechStarts, steady, transcript } from "./speculation.ts"
+import { cancelled, committed, draft, speechEnds, speechStarts, steady, transcript } from "./speculation.ts"
 import { tellTool, toolDelayed, toolNewsOf } from "./toolLines.ts"
 import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
 
@@ -71,6 +72,7 @@ const onFrame = (scene: Scene, frame: Inbound): Work => {
 
 const onTimer = (scene: Scene, name: TimerName): Work => {
   if (name === "draft") return steady(scene)
+  if (name === "speech") return speechEnds(scene)
   if (name === "filler") return fill(scene)
   if (name === "resume") return giveUp(scene)
   if (name === "parting") return partingOverdue(scene)
@@ -78,6 +80,7 @@ const onTimer = (scene: Scene, name: TimerName): Work => {
   if (name === "limit") return timeOver(scene)
   if (name.startsWith("delayed:")) return toolDelayed(scene, name.slice("delayed:".length))
   if (name === "delivered") return keepDelivered(scene)
+  if (name.startsWith("cut:")) return cutUntold(scene, name.slice("cut:".length))
   if (name.startsWith("request:")) {
     const row = scene.requests.get(name.slice("request:".length))
     if (row === undefined) return Effect.void
@@ -184,6 +187,7 @@ export const beginCall = (beginning: Beginning) =>
       }
     )
     const control = newControl()
+    speaker.onInterrupt = (by) => cutsOff(scene, by, clock.unsafeCurrentTimeMillis())
     let isKeeping = false
     speaker.onArrival = () => {
       if (isKeeping) return

@@ -71,6 +71,8 @@ export class Speaker {
   private isLater = false
   /** Called when more of a reply has arrived. */
   onArrival: () => void = () => {}
+  /** Called when a reply begins that cuts off whatever is playing. */
+  onInterrupt: (by: Reply) => void = () => {}
 
   private readonly now: () => number
   private readonly later: (millis: number) => void
@@ -216,6 +218,7 @@ export class Speaker {
     reply.firstChunkAt ??= at
     reply.sent = reply.text.length
     this.flushedAt = at
+    if (first && reply.interrupts) this.onInterrupt(reply)
     wire.send({
       type: "reply:chunk",
       reply_id: reply.replyId,

@@ -29,6 +29,8 @@ export interface Control {
   streakBefore: number
   /** For turns that were submitted and have not started. */
   readonly manners: Map<string, Manner>
+  /** What was heard of replies that we cut off ourselves, as long as nobody says: a guess. */
+  readonly cuts: Map<string, string>
   /** Calls whose tools the agent has something to say of. */
   readonly working: Map<string, { readonly turnId: TurnId; readonly name: string }>
   /** The call's last words are on their way, or said. */
@@ -42,6 +44,7 @@ export const newControl = (): Control => ({
   streak: 0,
   streakBefore: 0,
   manners: new Map(),
+  cuts: new Map(),
   working: new Map(),
   isEnding: false
 })

@@ -1,4 +1,4 @@
-import type { Part } from "@harness/protocol"
+import type { HistoryEntry, Part } from "@harness/protocol"
 import { Effect } from "effect"
 import { HistoryRepo, type WholeEntry } from "../history/HistoryRepo.ts"
 import type { Tx } from "../log/Commit.ts"
@@ -54,6 +54,11 @@ const joined = (texts: ReadonlyArray<string>): string =>
     .filter((text) => text !== "")
     .join(" ")
 
+const same = (a: ReadonlyArray<Part>, b: ReadonlyArray<Part>): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** An entry as its change is told. */
+type Told = Pick<HistoryEntry, "entryId" | "content" | "interrupted" | "estimated">
+
 /** The words each entry is left with, and those of lines that no entry can hold. */
 export const wordsOf = (
   said: ReadonlyArray<WholeEntry>,
@@ -90,24 +95,21 @@ export const keepHeard = (tx: Tx, reply: ReplyRow) =>
     const all = yield* HistoryRepo.saidBy(tx, sessionId, turnId)
     const said = all.slice(reply.firstEntry, reply.endEntry ?? all.length)
     const { entries, loose } = wordsOf(said, reply)
-    const tell = (entry: { readonly entryId: string; readonly content: ReadonlyArray<Part>; readonly cut: boolean }) =>
+    const tell = (entry: Told) =>
       Effect.gen(function* () {
         const cursor = yield* SessionsRepo.advance(tx, sessionId, 1)
-        const { content, cut, entryId } = entry
-        yield* tx.append(
-          { sessionId, cursor, type: "entry" },
-          {},
-          { entry: { entryId, role: "assistant", content, turnId, ...(cut ? { interrupted: true } : {}) } }
-        )
+        yield* tx.append({ sessionId, cursor, type: "entry" }, {}, { entry: { ...entry, role: "assistant", turnId } })
       })
     for (const [entry, text] of entries) {
       const content = worded(entry.whole, text)
-      if (JSON.stringify(content) === JSON.stringify(entry.content)) continue
-      yield* HistoryRepo.rewrite(tx, sessionId, entry, content)
-      yield* tell({ entryId: entry.entryId, content, cut: true })
+      const estimated = reply.heard === "estimate" && !same(content, entry.whole)
+      if (same(content, entry.content) && estimated === entry.estimated) continue
+      yield* HistoryRepo.rewrite(tx, sessionId, { ...entry, content, estimated })
+      const { entryId } = entry
+      yield* tell({ entryId, content, interrupted: true, ...(estimated ? { estimated } : {}) })
     }
     if (loose === "") return
     const content: ReadonlyArray<Part> = [{ type: "text", text: loose }]
     const entryId = yield* HistoryRepo.appendEntry(tx, { sessionId, turnId, role: "assistant", body: { content } })
-    yield* tell({ entryId, content, cut: false })
+    yield* tell({ entryId, content })
   })

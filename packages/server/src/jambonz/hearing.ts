@@ -10,6 +10,7 @@ import { remainderOf } from "../voice/align.ts"
 import { spokenAfter } from "../voice/playout.ts"
 import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { keepHeard } from "./heard.ts"
+import { sayLater } from "./renew.ts"
 import { rowOf } from "./replies.ts"
 import { detach } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
@@ -101,20 +102,31 @@ const wholly: Verdict = (row) => (row.heard === "all" ? undefined : { heard: "al
 const not: Verdict = (row) => (row.heard === null ? { heard: "none", spoken: null } : undefined)
 
 /** A voice begins to speak about so long after its text came. */
-const VOICE_BEGINS_MILLIS = 700
+export const VOICE_BEGINS_MILLIS = 700
+
+/** What there was time to say of a reply of which nobody told. */
+const guessed =
+  (reply: Reply, spoken: string): Verdict =>
+  (row) => {
+    if (row.heard !== null || spoken === reply.text) return undefined
+    return spoken === "" ? { heard: "none", spoken: null } : { heard: "estimate", spoken }
+  }
 
 /** How much there was time for of a reply that nobody asked for and nobody told of. An estimate. */
-const inTime =
-  (reply: Reply, now: number): Verdict =>
-  (row) => {
-    if (row.heard !== null) return undefined
-    const spoken =
-      reply.firstChunkAt === undefined
-        ? ""
-        : spokenAfter(reply.text, Math.max(0, now - reply.firstChunkAt - VOICE_BEGINS_MILLIS))
-    if (spoken === reply.text) return undefined
-    return spoken === "" ? { heard: "none", spoken: null } : { heard: "part", spoken }
-  }
+const inTime = (reply: Reply, now: number): Verdict =>
+  guessed(
+    reply,
+    reply.firstChunkAt === undefined
+      ? ""
+      : spokenAfter(reply.text, Math.max(0, now - reply.firstChunkAt - VOICE_BEGINS_MILLIS))
+  )
+
+/** A reply that one of our own cut off, and nobody says what was heard of it. */
+export const cutUnheard = (scene: Scene, reply: Reply, spoken: string) =>
+  Effect.zipRight(
+    hear(scene, reply.replyId, guessed(reply, spoken), { cancel: false }),
+    Effect.sync(() => leave(scene, reply.replyId))
+  )
 
 /** The call is over. What was never sent was not heard, and of what nobody asked for no more than there was time for. */
 export const hearTheRest = (scene: Scene, endedAt: number) =>
@@ -153,12 +165,18 @@ export const interrupted = (scene: Scene, event: UserInterruption) =>
     leave(scene, reply_id)
   })
 
-/** `reply_dropped`: nobody heard a word of it. */
-export const dropped = (scene: Scene, { reply_id }: ReplyDropped) =>
-  Effect.zipRight(
-    hear(scene, reply_id, upTo(scene, reply_id, ""), { cancel: false }),
-    Effect.sync(() => leave(scene, reply_id))
-  )
+/** `reply_dropped`: nobody heard a word of it. What a newer one took the place of is said after that. */
+export const dropped = (scene: Scene, { reason, reply_id }: ReplyDropped) =>
+  Effect.suspend(() => {
+    const reply = scene.speaker.byId(reply_id)
+    if (reason === "replaced" && reply !== undefined && reply.turnNumber === undefined && reply.state !== "muted") {
+      return sayLater(scene, reply)
+    }
+    return Effect.zipRight(
+      hear(scene, reply_id, upTo(scene, reply_id, ""), { cancel: false }),
+      Effect.sync(() => leave(scene, reply_id))
+    )
+  })
 
 /** `turn:cancel`: nothing more of that turn is wanted. Until an event says otherwise, nothing of it was heard. */
 export const cancelTurn = (scene: Scene, { turn_id }: TurnCancel) =>

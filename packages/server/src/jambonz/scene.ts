@@ -55,10 +55,12 @@ export type TimerName =
   | "filler"
   | "flush"
   | "resume"
+  | "speech"
   | "parting"
   | "keys"
   | "limit"
   | `request:${string}`
+  | `cut:${string}`
   | `delayed:${string}`
 
 /** A question or a permission that the caller was asked aloud. */

@@ -4,7 +4,9 @@ import { Drafts } from "../loop/Drafts.ts"
 import { folded } from "../voice/folded.ts"
 import { spokenPrompt } from "./asks.ts"
 import { cancelTurn } from "./hearing.ts"
-import { CALLER, type Scene, type Utterance } from "./scene.ts"
+import { Patience } from "./Patience.ts"
+import { tellLate } from "./requests.ts"
+import { CALLER, type Scene, type Utterance, type Work } from "./scene.ts"
 
 /** Words that did not change for so long may be all of them. */
 const STEADY_MILLIS = 300
@@ -36,14 +38,24 @@ const forgetUtterance = (scene: Scene) =>
 
 /** `speech:start`: the caller speaks. */
 export const speechStarts = (scene: Scene, { turn_id }: SpeechStart) =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
     scene.callerSpeaks = true
-    return Effect.asVoid(utteranceOf(scene, turn_id))
+    scene.timers.set("speech", (yield* Patience).speech)
+    yield* utteranceOf(scene, turn_id)
+  })
+
+/** What began as speech was none, or came to nothing: what waited for its end waits no longer. */
+export const speechEnds = (scene: Scene) =>
+  Effect.suspend(() => {
+    scene.callerSpeaks = false
+    scene.timers.clear("speech")
+    return tellLate(scene)
   })
 
 /** `transcript`: what the caller has said so far. Words that may be all of them are answered by a draft, others end it. */
 export const transcript = (scene: Scene, { final, language, text, turn_id }: Transcript) =>
   Effect.gen(function* () {
+    if (scene.callerSpeaks) scene.timers.set("speech", (yield* Patience).speech)
     if (!scene.voice.speculation) return
     const utterance = yield* utteranceOf(scene, turn_id)
     if (utterance === undefined) return
@@ -97,7 +109,7 @@ export const committed = (scene: Scene, { input, turn_id }: TurnStart) =>
   })
 
 /** `turn:cancel`, also of a turn that has not started: then what was said for it is forgotten. */
-export const cancelled = (scene: Scene, frame: TurnCancel) =>
+export const cancelled = (scene: Scene, frame: TurnCancel): Work =>
   scene.utterance?.turnNumber === frame.turn_id
-    ? forgetUtterance(scene)
+    ? Effect.zipRight(forgetUtterance(scene), speechEnds(scene))
     : Effect.zipRight(cancelTurn(scene, frame), draft(scene))

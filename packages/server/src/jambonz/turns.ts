@@ -109,6 +109,7 @@ export const startTurn = (scene: Scene, { input, turn_id }: TurnStart) =>
     if (turn_id === scene.lastTurn && words === scene.lastInput) return
     if (turn_id <= scene.lastTurn) return yield* overlooked(scene, "a turn:start of a turn that was started before")
     scene.callerSpeaks = false
+    scene.timers.clear("speech")
     yield* callerActs(scene)
     if (input.type === "speech" && input.language !== undefined) scene.language = input.language
     const before = scene.reply

@@ -23,8 +23,8 @@ export interface SpokenLine {
   readonly before: number
 }
 
-/** How much of a reply reached the caller's ear: not known yet, all, the part `spoken`, or nothing. */
-export type Heard = "all" | "part" | "none"
+/** How much of a reply reached the caller's ear: all, the part `spoken`, nothing, or by our own guess `spoken`. */
+export type Heard = "all" | "part" | "none" | "estimate"
 
 /** What is said in answer to one turn of the session. */
 export interface ReplyRow {
