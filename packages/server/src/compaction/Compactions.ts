@@ -91,6 +91,22 @@ const make = Effect.gen(function* () {
     )
   })
 
+  /** A compaction that nobody asked for, to be made between turns; none when another waits or is being made. */
+  const want = (sessionId: SessionId, id: string) =>
+    room.commit<void, never>((tx) =>
+      Effect.gen(function* () {
+        const session = yield* SessionsRepo.find(tx, sessionId)
+        if (session === undefined || session.deletedAt !== null) return
+        const compactionId = CompactionId.make(id)
+        if ((yield* CompactionsRepo.find(tx, sessionId, compactionId)) !== undefined) return
+        if ((yield* CompactionsRepo.head(tx, sessionId)) !== undefined) return
+        if ((yield* CompactionsRepo.underWay(tx, sessionId)).length > 0) return
+        yield* add(tx, { sessionId, compactionId, requestHash: "", instructions: "", state: "queued" }, undefined)
+        tx.after(() => bell.wake(sessionId))
+        tx.point("compaction-asked", sessionId)
+      })
+    )
+
   const cancel = Effect.fn("Compactions.cancel")(function* (
     sessionId: SessionId,
     compactionId: CompactionId,
@@ -207,7 +223,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  return { submit, cancel, get, list, takeUp, begin, complete, fail }
+  return { submit, want, cancel, get, list, takeUp, begin, complete, fail }
 })
 
 const interrupted: SafeFailure = {

@@ -26,20 +26,24 @@ export const unitsOf = (entries: ReadonlyArray<StoredEntry>): ReadonlyArray<Read
   return units
 }
 
-/**
- * The head of a history that a summary may stand for: everything but the newest units that fit `keep.tokens`, and at least
- * the newest `keep.units`. Empty when there is nothing to gain.
- */
-export const headOf = (
-  entries: ReadonlyArray<StoredEntry>,
-  keep: { readonly tokens: number; readonly units: number }
-): ReadonlyArray<StoredEntry> => {
+/** What of a history is left as it is. */
+export interface Keep {
+  /** The newest units that fit so many tokens, and at least so many of them. */
+  readonly tokens: number
+  readonly units: number
+  /** Whatever stands here or later. */
+  readonly from?: number
+}
+
+/** The head of a history that a summary may stand for. Empty when there is nothing to gain. */
+export const headOf = (entries: ReadonlyArray<StoredEntry>, keep: Keep): ReadonlyArray<StoredEntry> => {
   const units = unitsOf(entries)
   let kept = 0
   let tokens = 0
   for (const unit of units.toReversed()) {
     tokens += totalTokens(unit)
-    if (kept >= keep.units && tokens > keep.tokens) break
+    const mayGo = unit.every(({ ord }) => ord < (keep.from ?? Number.POSITIVE_INFINITY))
+    if (mayGo && kept >= keep.units && tokens > keep.tokens) break
     kept++
   }
   const head = units.slice(0, units.length - kept).flat()

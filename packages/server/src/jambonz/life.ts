@@ -1,6 +1,7 @@
 import { CLOSE_OVER, CLOSE_POLICY, type SessionEnd } from "@harness/protocol/jambonz"
 import { Clock, Effect } from "effect"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
+import { Beside } from "../loop/Beside.ts"
 import { Detached } from "../loop/Detached.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Bell } from "../turns/Bell.ts"
@@ -81,7 +82,9 @@ const finish = (scene: Scene, end: { readonly reason: string; readonly duration_
     scene.ended = true
     const endedAt = yield* Clock.currentTimeMillis
     const detached = yield* Detached
+    const beside = yield* Beside
     yield* keepEnd(scene, end)
+    beside.forget(scene.sessionId)
     const busy = yield* stopTurn(scene, end.reason)
     // Their calls have ended with the turn; who asked for one that was to come later is gone.
     for (const row of [...scene.requests.values()]) yield* drop(scene, row)

@@ -7,6 +7,7 @@ import type { Resolutions } from "../asks/Resolutions.ts"
 import type { History } from "../history/History.ts"
 import type { CommitRoom } from "../log/Commit.ts"
 import type { Hub } from "../log/Hub.ts"
+import type { Beside } from "../loop/Beside.ts"
 import type { Detached, Late } from "../loop/Detached.ts"
 import type { Drafts } from "../loop/Drafts.ts"
 import type { Sessions } from "../sessions/Sessions.ts"
@@ -130,6 +131,7 @@ export interface Scene {
 /** What of its server a call works with. */
 export type CallNeeds =
   | Bell
+  | Beside
   | CommitRoom
   | Detached
   | Drafts

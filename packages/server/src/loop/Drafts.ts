@@ -90,6 +90,7 @@ const work = (draft: Draft, held: Held, entries: ReadonlyArray<StoredEntry>, nam
       // A draft writes no summary.
       crowded: true,
       said: 0,
+      load: 0,
       sound
     }
     const toolbox = yield* toolboxOf(held, stage.crew.deliverable)

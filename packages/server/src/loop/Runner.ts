@@ -16,6 +16,7 @@ import type { Progress } from "../turns/Progress.ts"
 import type { TurnsRepo } from "../turns/TurnsRepo.ts"
 import type { SpendingRepo } from "../usage/SpendingRepo.ts"
 import type { VoiceRepo } from "../voice/VoiceRepo.ts"
+import type { Beside } from "./Beside.ts"
 import { compactBetween } from "./compact.ts"
 import type { Detached } from "./Detached.ts"
 import type { Drafts } from "./Drafts.ts"
@@ -23,6 +24,7 @@ import { runTurn } from "./runTurn.ts"
 
 type Needs =
   | Agents
+  | Beside
   | Compactions
   | Detached
   | Drafts

@@ -18,6 +18,8 @@ export interface Stage {
   crowded: boolean
   /** Code units of text that its steps have said so far. */
   said: number
+  /** Tokens that its newest request came to, and what was said since; endless when its provider found it too long. */
+  load: number
   /** How it is spoken, on a call. */
   readonly sound: Sound | undefined
 }

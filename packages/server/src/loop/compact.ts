@@ -1,132 +1,130 @@
 import type { SafeFailure } from "@harness/protocol"
-import { Cause, Effect, Either, Ref, Stream } from "effect"
+import { Effect, Either } from "effect"
 import { Compactions } from "../compaction/Compactions.ts"
 import type { CompactionRow } from "../compaction/CompactionsRepo.ts"
-import { headOf } from "../compaction/plan.ts"
-import { roomOf, tokensOfText, totalTokens } from "../compaction/tokens.ts"
-import { transcriptOf } from "../compaction/transcript.ts"
-import { Limits } from "../config/Limits.ts"
-import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
+import type { Keep } from "../compaction/plan.ts"
+import { roomOf, tokensOfText } from "../compaction/tokens.ts"
+import { HistoryRepo } from "../history/HistoryRepo.ts"
 import { Models } from "../models/Models.ts"
-import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
-import { withRetries } from "../providers/retry.ts"
+import type { ResolvedModel } from "../providers/Model.ts"
 import { configurationOf, SessionsRepo } from "../sessions/SessionsRepo.ts"
+import { derivedId } from "../turns/envelope.ts"
+import { VoiceRepo } from "../voice/VoiceRepo.ts"
+import { Beside } from "./Beside.ts"
+import { agentOf } from "./rulebooks.ts"
+import type { Stage } from "./Stage.ts"
+import { EVERYTHING, guarded, made, place, run, WHOLE_STEPS, WORTH } from "./summary.ts"
 
-/** A summary takes at most this long, whatever the model does, unless `harness.json` says otherwise. */
-const MILLIS_MAX = 300_000
+/** A call's history is summarised when it fills so much of its window's room; so much of the room stays as it is. */
+const NEAR = 0.8
+const KEPT_ON_CALL = 0.3
+/** Replies of a call whose fate may still be open. */
+const OPEN_REPLIES = 4
 
-/** Whoever asks for a compaction between turns gets a summary of all there is. */
-const EVERYTHING = { tokens: 0, units: 0 }
-
-const SYSTEM =
-  "You summarise a conversation between a user and an agent, so that the agent can go on from your summary alone. Keep what was asked for, what was found, decided and changed (with names, paths and numbers), what is still open, and what the user cares about. Write plain text, no preamble."
-
-const failureOf = (code: string, message: string): SafeFailure => ({
+const over: SafeFailure = {
   kind: "transient",
-  code,
-  message,
+  code: "compaction.interrupted",
+  message: "the call has ended",
   retryable: true
-})
-
-const broken: SafeFailure = {
-  kind: "permanent",
-  code: "internal",
-  message: "the server failed to summarise this history",
-  retryable: false
 }
 
-/** Asks the model for a summary. */
-const summaryOf = (model: ResolvedModel, head: ReadonlyArray<StoredEntry>, instructions: string) =>
-  Effect.gen(function* () {
-    const { retryBaseMillis } = yield* Models
-    const text = yield* Ref.make("")
-    const ask = instructions === "" ? "Summarise this conversation." : `Summarise this conversation. ${instructions}`
-    const room = roomOf(model)
-    const left = room === undefined ? undefined : Math.max(0, room - tokensOfText(SYSTEM) - tokensOfText(ask))
-    const { compactionMillis = MILLIS_MAX } = yield* yield* Limits
-    yield* withRetries(
-      () =>
-        model.generate({
-          system: SYSTEM,
-          messages: [{ role: "user", content: [{ type: "text", text: `${ask}\n\n${transcriptOf(head, left)}` }] }],
-          tools: []
-        }),
-      { onRetry: () => Effect.void, baseMillis: retryBaseMillis }
-    ).pipe(
-      Stream.runForEach((event) => (event._tag === "Text" ? Ref.update(text, (so) => so + event.delta) : Effect.void)),
-      Effect.timeoutFail({
-        duration: compactionMillis,
-        onTimeout: () => ({ failure: failureOf("compaction.timeout", "the summary took too long") })
-      })
-    )
-    return yield* Ref.get(text)
-  }).pipe(Effect.mapError((error: ModelFailure | { readonly failure: SafeFailure }) => error.failure))
+/** Nobody asked for it. */
+const isOwn = ({ requestHash }: CompactionRow): boolean => requestHash === ""
 
-/** One compaction, from its head to its end. Answers whether the history is shorter now. */
-const run = (row: CompactionRow, model: ResolvedModel, keep: { readonly tokens: number; readonly units: number }) =>
+/** The session's model, else its agent's, else the default. */
+const modelOf = (sessionId: CompactionRow["sessionId"]) =>
   Effect.gen(function* () {
-    const compactions = yield* Compactions
-    const history = yield* HistoryRepo
-    const entries = yield* history.forModel(row.sessionId)
-    const head = headOf(entries, keep)
-    if (head.length === 0) {
-      yield* compactions.fail(row, {
-        kind: "permanent",
-        code: "compaction.nothing_to_do",
-        message: "there is nothing that a summary could stand for",
-        retryable: false
-      })
-      return false
-    }
-    const summary = yield* Effect.either(summaryOf(model, head, row.instructions))
-    if (Either.isLeft(summary) || summary.right.trim() === "") {
-      const empty = failureOf("compaction.empty", "the model gave no summary")
-      yield* compactions.fail(row, Either.isLeft(summary) ? summary.left : empty)
-      return false
-    }
-    const before = totalTokens(entries)
-    const after = before - totalTokens(head) + tokensOfText(summary.right)
-    return yield* compactions.complete(row, head, summary.right, { tokensBefore: before, tokensAfter: after })
+    const models = yield* Models
+    const sessions = yield* SessionsRepo
+    const session = yield* sessions.find(sessionId)
+    if (session === undefined) return yield* models.resolve(yield* models.defaultModel)
+    const { agent, model } = configurationOf(session)
+    const own = model ?? (yield* agentOf(session.workdir, agent)).model
+    return yield* models.resolve(own ?? (yield* models.defaultModel))
   })
 
-/** A compaction somebody asked for, when one waits. `watch` says what may stop it. Answers whether there was one. */
+/** What was made beside a call takes its place once no turn is under way. Answers whether it did. */
+const placeMade = (sessionId: CompactionRow["sessionId"]) =>
+  Effect.gen(function* () {
+    const beside = yield* Beside
+    const sessions = yield* SessionsRepo
+    const session = yield* sessions.find(sessionId)
+    const done = session?.activeTurn === null ? beside.take(sessionId) : undefined
+    if (done === undefined) return false
+    const { tokensAfter = 0, tokensBefore = 0 } = done.details
+    const placed = yield* guarded(done.row, false, place(done))
+    if (placed && tokensAfter <= tokensBefore * WORTH) beside.gained(sessionId)
+    return true
+  })
+
+/** What a compaction of a call keeps: all that the caller may yet turn out not to have heard, and of its own the newest. */
+const keepOfCall = (row: CompactionRow, model: ResolvedModel) =>
+  Effect.gen(function* () {
+    const voice = yield* VoiceRepo
+    const history = yield* HistoryRepo
+    const newest = yield* voice.replies(row.sessionId, OPEN_REPLIES)
+    const open = new Set(newest.filter(({ heard }) => heard === null).map(({ turnId }) => turnId))
+    const entries = yield* history.forModel(row.sessionId)
+    const from = entries.find(({ turnId }) => turnId !== undefined && open.has(turnId))?.ord
+    const kept = isOwn(row)
+      ? { tokens: Math.floor((roomOf(model) ?? 0) * KEPT_ON_CALL), units: WHOLE_STEPS }
+      : EVERYTHING
+    const keep: Keep = { ...kept, ...(from === undefined ? {} : { from }) }
+    return keep
+  })
+
+/**
+ * A compaction that waits, between turns. `watch` says what may stop it. Nobody on a call waits for one: it is made beside,
+ * and takes its place between later turns. Answers whether there was something to do.
+ */
 export const compactBetween = (
   sessionId: CompactionRow["sessionId"],
   watch: (compactionId: string) => Effect.Effect<Effect.Effect<void>>
 ) =>
   Effect.gen(function* () {
+    const beside = yield* Beside
     const compactions = yield* Compactions
-    const models = yield* Models
-    const sessions = yield* SessionsRepo
+    const voice = yield* VoiceRepo
+    if (beside.has(sessionId)) return yield* placeMade(sessionId)
     const row = yield* compactions.takeUp(sessionId)
     if (row === undefined) return false
     const stopped = yield* watch(row.compactionId)
-    const session = yield* sessions.find(sessionId)
-    const name = (session === undefined ? undefined : configurationOf(session).model) ?? (yield* models.defaultModel)
-    const model = yield* Effect.either(models.resolve(name))
+    const model = yield* Effect.either(modelOf(sessionId))
     if (Either.isLeft(model)) {
       const { code, message } = model.left
       yield* compactions.fail(row, { kind: "permanent", code, message, retryable: false })
       return true
     }
-    yield* Effect.raceFirst(run(row, model.right, EVERYTHING), stopped).pipe(
-      // A defect of ours must not keep the session's turns waiting.
-      Effect.catchAllCause((cause) =>
-        Cause.isInterruptedOnly(cause)
-          ? Effect.failCause(cause)
-          : Effect.zipRight(Effect.logError("a compaction broke", cause), compactions.fail(row, broken))
-      )
-    )
+    const call = yield* voice.call(sessionId)
+    if (call?.state === "live") {
+      const making = Effect.flatMap(keepOfCall(row, model.right), (keep) => made(row, model.right, keep))
+      yield* beside.begin(row, guarded(row, undefined, making))
+    } else if (isOwn(row)) {
+      yield* compactions.fail(row, over)
+    } else {
+      yield* Effect.raceFirst(guarded(row, false, run(row, model.right, EVERYTHING)), stopped)
+    }
     return true
   })
 
+/** A turn of a call has ended: a history that is about to outgrow its window is summarised before it does. */
+export const compactSoon = ({ growing, held, load, model }: Stage) =>
+  Effect.gen(function* () {
+    const beside = yield* Beside
+    const compactions = yield* Compactions
+    const voice = yield* VoiceRepo
+    const { sessionId, turnId } = held.turn
+    const room = roomOf(model) ?? Number.POSITIVE_INFINITY
+    const tokens = load + tokensOfText(growing.text)
+    if (tokens < room * NEAR) return
+    const call = yield* voice.call(sessionId)
+    if (call?.state === "live" && beside.tries(sessionId, tokens, room)) {
+      yield* compactions.want(sessionId, derivedId("call", turnId))
+    }
+  })
+
 /** A compaction that a turn needs to go on. Answers whether the history is shorter now. */
-export const compactNow = (
-  sessionId: CompactionRow["sessionId"],
-  id: string,
-  model: ResolvedModel,
-  keep: { readonly tokens: number; readonly units: number }
-) =>
+export const compactNow = (sessionId: CompactionRow["sessionId"], id: string, model: ResolvedModel, keep: Keep) =>
   Effect.gen(function* () {
     const compactions = yield* Compactions
     const row = yield* compactions.begin(sessionId, id)

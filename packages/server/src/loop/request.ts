@@ -17,12 +17,8 @@ import { instructionsOf } from "./instructions.ts"
 import { subjectOf } from "./judge.ts"
 import { agentOf } from "./rulebooks.ts"
 import type { Stage } from "./Stage.ts"
+import { WHOLE_STEPS, WORTH } from "./summary.ts"
 import type { Toolbox } from "./Toolbox.ts"
-
-/** Steps whose results are never left out. */
-const WHOLE_STEPS = 2
-/** A compaction must take off a quarter to be worth another. */
-const WORTH = 0.75
 
 /** Makes the history shorter by a summary. Answers the entries then, or nothing when too little was gained. */
 export const compactFor = (stage: Stage, entries: ReadonlyArray<StoredEntry>, tokens: number) =>
@@ -45,7 +41,10 @@ export const compactFor = (stage: Stage, entries: ReadonlyArray<StoredEntry>, to
 const fitted = (stage: Stage, entries: ReadonlyArray<StoredEntry>, fixed: number) =>
   Effect.gen(function* () {
     const room = roomOf(stage.model)
-    const fits = (some: ReadonlyArray<StoredEntry>) => room === undefined || totalTokens(some) + fixed <= room
+    const fits = (some: ReadonlyArray<StoredEntry>) => {
+      stage.load = totalTokens(some) + fixed
+      return room === undefined || stage.load <= room
+    }
     if (fits(entries)) return entries
     const shorter = pruned(entries, WHOLE_STEPS)
     if (fits(shorter)) return shorter

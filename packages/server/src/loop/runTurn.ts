@@ -6,6 +6,7 @@ import { Models } from "../models/Models.ts"
 import { GONE, type Held, Progress } from "../turns/Progress.ts"
 import { cancelOf, optionsOf, outcomeOf } from "../turns/TurnsRepo.ts"
 import { Failures } from "./calls.ts"
+import { compactSoon } from "./compact.ts"
 import { deliverableOf } from "./deliverable.ts"
 import { Growing } from "./Growing.ts"
 import { afterCalls } from "./handIn.ts"
@@ -108,9 +109,10 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
       crew: { failures: new Failures(), deliverable: deliverableOf(held.turn, model.right), detaches: detaches(sound) },
       growing: begin(hub, held),
       continued: false,
-      // Nobody waits on the line for a summary.
+      // Nobody waits on the line for a summary: it is made between turns.
       crowded: sound !== undefined,
       said: saidBefore(held),
+      load: 0,
       sound
     }
     const outcome = yield* Effect.raceFirst(loop(stage), Effect.as(stopped, "stopped" as const))
@@ -124,4 +126,5 @@ export const runTurn = (held: Held, stopped: Effect.Effect<void>) =>
       })
     }
     hub.live.leave(held.turn.sessionId, held.turn.turnId)
+    if (sound !== undefined) yield* compactSoon(stage)
   }).pipe(Effect.withSpan("loop.turn", { attributes: { turnId: held.turn.turnId } }))

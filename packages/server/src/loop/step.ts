@@ -1,5 +1,6 @@
 import type { FinishReason, StopReason, TurnStep, Usage } from "@harness/protocol"
 import { Effect, Either, Option } from "effect"
+import { tokensOfText } from "../compaction/tokens.ts"
 import { HistoryRepo } from "../history/HistoryRepo.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { Hub } from "../log/Hub.ts"
@@ -93,6 +94,7 @@ export const step = (stage: Stage, turn: TurnRow) =>
     const { calls, finishReason } = generated.right
     const said = growing.finalText
     stage.said += growing.text.length
+    stage.load += tokensOfText(growing.text)
     const judged =
       crew.deliverable !== undefined && finishReason === "stop" ? judgeText(crew.deliverable, said) : undefined
     const planned = yield* plan(held, toolbox, calls, number, finishReason === "length")
@@ -222,5 +224,6 @@ const afterFailure = (stage: Stage, { failure }: ModelFailure) =>
       const shorter = yield* compactFor(stage, entries, 0)
       if (shorter !== undefined) return "again" as const
     }
+    if (failure.kind === "context_overflow") stage.load = Number.POSITIVE_INFINITY
     return yield* progress.finish(held.turn, { ...failed(failure), grown: growing.rows(true) })
   })

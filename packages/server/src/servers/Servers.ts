@@ -25,6 +25,7 @@ import { Calls } from "../jambonz/Calls.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { LogRepo } from "../log/LogRepo.ts"
+import { Beside } from "../loop/Beside.ts"
 import { Detached } from "../loop/Detached.ts"
 import { Drafts } from "../loop/Drafts.ts"
 import { RunnerLayer } from "../loop/Runner.ts"
@@ -87,7 +88,7 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     Layer.provideMerge(Layer.mergeAll(Engine.layer, Resolutions.layer)),
     Layer.provideMerge(Layer.mergeAll(Permissions.layer, Questions.layer)),
     Layer.provideMerge(RunnerLayer),
-    Layer.provideMerge(Detached.layer),
+    Layer.provideMerge(Layer.mergeAll(Beside.layer, Detached.layer)),
     Layer.provideMerge(Drafts.layer),
     Layer.provideMerge(Layer.mergeAll(Tasks.layer, Compactions.layer)),
     Layer.provideMerge(Layer.mergeAll(Hooks.layer, HookAdmin.layer, Webhooks.layer, Deliveries.layer)),

@@ -88,6 +88,16 @@ describe("the head", () => {
     assert.deepStrictEqual(headOf(entries, EVERYTHING), entries)
   })
 
+  it("ends before what stands from a place on", () => {
+    const entries = [said(1, "a"), asks(2, 1), result(3, 1, "x"), said(4, "b", "assistant"), said(5, "c")]
+    const headTo = (from: number) => ords(headOf(entries, { ...EVERYTHING, from }))
+    assert.deepStrictEqual(headTo(5), [1, 2, 3, 4])
+    assert.deepStrictEqual(headTo(4), [1, 2, 3])
+    // A call is not parted from its result for that.
+    assert.deepStrictEqual(headTo(3), [])
+    assert.deepStrictEqual(headTo(9), [1, 2, 3, 4, 5])
+  })
+
   it("is nothing where a summary has nothing to gain", () => {
     assert.deepStrictEqual(headOf([], EVERYTHING), [])
     assert.deepStrictEqual(headOf([said(1, "hi")], EVERYTHING), [])
