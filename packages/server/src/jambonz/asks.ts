@@ -11,6 +11,7 @@ import { Submissions } from "../turns/Submissions.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { beginReply, rowOf } from "./replies.ts"
 import type { Reply } from "./Speaker.ts"
+import { sayLine } from "./sayLine.ts"
 import { type Asking, CALLER, mintId, newReply, type Scene } from "./scene.ts"
 
 type Speech = Extract<TurnInput, { readonly type: "speech" }>
@@ -81,7 +82,9 @@ export const ask = (scene: Scene, asking: Asking) =>
     }
     if (reply === undefined || reply.over) return
     scene.asking = asking
-    scene.speaker.line(reply, aloud(asking))
+    // A question is a part of its turn as it is.
+    if (asking._tag === "Question") scene.speaker.line(reply, aloud(asking))
+    else yield* sayLine(scene, reply, aloud(asking))
     yield* endHere(scene, reply)
   })
 

@@ -3,6 +3,7 @@ import type { CommandResult, Recording } from "@harness/protocol/jambonz"
 import { Effect, Predicate } from "effect"
 import { CommitRoom } from "../log/Commit.ts"
 import { Bell } from "../turns/Bell.ts"
+import { isLine } from "../turns/lines.ts"
 import { PendingRepo } from "../turns/PendingRepo.ts"
 import { deliverCall } from "../turns/pending.ts"
 import { settle } from "../turns/settle.ts"
@@ -47,14 +48,8 @@ const closeTurn = (scene: Scene, row: RequestRow, { content }: Outcome) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
     const bell = yield* Bell
-    const turns = yield* Turns
     const { sessionId } = scene
     const { callId, turnId } = row
-    const snapshot = yield* Effect.option(turns.get(sessionId, turnId))
-    const said =
-      snapshot._tag === "Some"
-        ? snapshot.value.parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : []))
-        : []
     yield* room.commit<void, never>((tx) =>
       Effect.gen(function* () {
         const pending = yield* PendingRepo.find(tx, sessionId, callId)
@@ -66,6 +61,9 @@ const closeTurn = (scene: Scene, row: RequestRow, { content }: Outcome) =>
         })
         const turn = yield* TurnsRepo.find(tx, sessionId, turnId)
         if (turn === undefined || turn.settledAt !== null) return
+        const said = (yield* TurnsRepo.parts(tx.query, sessionId, turnId)).flatMap((row) =>
+          row.part.type === "text" && row.part.text !== "" && !isLine(row) ? [row.part.text] : []
+        )
         yield* settle(tx, bell, turn, {
           state: "completed",
           stopReason: "end",

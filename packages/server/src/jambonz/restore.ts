@@ -35,7 +35,8 @@ const told = (tx: Tx, hub: typeof Hub.Service, sessionId: string, turnId: string
     const steps = new Map(rows.map(({ part, step }) => [part.partId, step]))
     const parts = hub.live.get(sessionId, turnId)?.parts ?? rows.map(({ part }) => part)
     const texts = parts.flatMap((part) =>
-      part.type === "text" || part.type === "refusal"
+      // Lines are told by the reply.
+      (part.type === "text" || part.type === "refusal") && steps.get(part.partId) !== 0
         ? [{ partId: part.partId, text: part.text, answer: (steps.get(part.partId) ?? Number.POSITIVE_INFINITY) - 1 }]
         : []
     )

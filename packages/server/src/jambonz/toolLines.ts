@@ -4,6 +4,7 @@ import type { LogRow } from "../log/fact.ts"
 import { fromColumn } from "../storage/columns.ts"
 import { type Line, lineOf } from "../voice/lines.ts"
 import { toolVoice, type Voice } from "../voice/voiceOf.ts"
+import { sayLine } from "./sayLine.ts"
 import type { Scene, ToolNews } from "./scene.ts"
 import { isJambonz, TOOL_PREFIX } from "./tools.ts"
 
@@ -24,37 +25,37 @@ export const toolNewsOf = (voice: Voice, turnId: TurnId, row: LogRow): ToolNews 
   return undefined
 }
 
-const say = (scene: Scene, turnId: TurnId, line: Line | undefined): void => {
-  const reply = scene.speaker.byTurn(turnId)
-  if (line === undefined || reply === undefined || reply.over) return
-  scene.speaker.line(reply, lineOf(line, scene.language))
-  // A filler right behind it would say the same.
-  if (scene.reply === reply) scene.timers.set("filler", scene.voice.fillerEveryMillis)
-}
+const say = (scene: Scene, turnId: TurnId, line: Line | undefined) =>
+  Effect.suspend(() => {
+    const reply = scene.speaker.byTurn(turnId)
+    if (line === undefined || reply === undefined || reply.over) return Effect.void
+    // A filler right behind it would say the same.
+    if (scene.reply === reply) scene.timers.set("filler", scene.voice.fillerEveryMillis)
+    return sayLine(scene, reply, lineOf(line, scene.language))
+  })
 
 /** Says what an agent has to say of a tool: when a call of it begins, takes long, or failed. */
 export const tellTool = (scene: Scene, news: ToolNews) =>
-  Effect.sync(() => {
+  Effect.gen(function* () {
     const { callId, turnId } = news
     const { working } = scene.control
     if (news._tag === "Begins") {
       const { delayed, start } = toolVoice(scene.voice, news.name)
       working.set(callId, { turnId, name: news.name })
-      say(scene, turnId, start)
       if (delayed !== undefined) scene.timers.set(`delayed:${callId}`, scene.voice.fillerEveryMillis)
-      return
+      return yield* say(scene, turnId, start)
     }
     const known = working.get(callId)
     working.delete(callId)
     if (known === undefined) return
     const { delayed, failed } = toolVoice(scene.voice, known.name)
     if (delayed !== undefined) scene.timers.clear(`delayed:${callId}`)
-    if (news.isError) say(scene, turnId, failed)
+    if (news.isError) yield* say(scene, turnId, failed)
   })
 
 /** A call takes long. */
 export const toolDelayed = (scene: Scene, callId: string) =>
-  Effect.sync(() => {
+  Effect.suspend(() => {
     const known = scene.control.working.get(callId)
-    if (known !== undefined) say(scene, known.turnId, toolVoice(scene.voice, known.name).delayed)
+    return known === undefined ? Effect.void : say(scene, known.turnId, toolVoice(scene.voice, known.name).delayed)
   })

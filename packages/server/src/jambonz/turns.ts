@@ -15,6 +15,7 @@ import { keepLatency } from "./latency.ts"
 import { beginReply, rowOf } from "./replies.ts"
 import { detach, tellLate } from "./requests.ts"
 import type { Reply } from "./Speaker.ts"
+import { sayLine } from "./sayLine.ts"
 import { CALLER, mintId, newReply, overlooked, type Scene } from "./scene.ts"
 import { isJambonz } from "./tools.ts"
 
@@ -84,6 +85,7 @@ const answer = (scene: Scene, turnNumber: number, input: string, what: Asked) =>
     )
     const submitted = submissions.submit(sessionId, turnId, { ...what.prompt, whenBusy: "interrupt" }, CALLER, {
       detach: true,
+      apology: apologyOf(scene),
       ...(what.line === undefined ? {} : { line: what.line })
     })
     yield* Effect.all([noted, submitted], { concurrency: 2 }).pipe(
@@ -99,8 +101,9 @@ const answer = (scene: Scene, turnNumber: number, input: string, what: Asked) =>
     )
   })
 
-const apologise = (scene: Scene, reply: Reply): void =>
-  scene.speaker.line(reply, lineOf(scene.voice.lines.apology, scene.language))
+const apologyOf = (scene: Scene): string => lineOf(scene.voice.lines.apology, scene.language)
+
+const apologise = (scene: Scene, reply: Reply): void => scene.speaker.line(reply, apologyOf(scene))
 
 /** The caller has spoken, or the call has begun: `turn:start`. The same again is nothing, an older one is overlooked. */
 export const startTurn = (scene: Scene, { input, turn_id }: TurnStart) =>
@@ -138,7 +141,14 @@ export const unprompted = (scene: Scene, reply: Reply) =>
     const room = yield* CommitRoom
     const row = rowOf(scene, reply, {})
     const turn = yield* room.commit<TurnRow | undefined, never>((tx) =>
-      Effect.zipRight(VoiceRepo.putReply(tx, row), TurnsRepo.find(tx, scene.sessionId, reply.turnId))
+      Effect.gen(function* () {
+        yield* VoiceRepo.putReply(tx, row)
+        const turn = yield* TurnsRepo.find(tx, scene.sessionId, reply.turnId)
+        if (turn === undefined) return undefined
+        const options = { ...optionsOf(turn), apology: apologyOf(scene) }
+        yield* TurnsRepo.putOptions(tx, { ...turn, options: JSON.stringify(options) })
+        return turn
+      })
     )
     reply.interrupts ||= turn !== undefined && optionsOf(turn).interrupts === true
     if (reply.interrupts) scene.waiting.unshift(reply)
@@ -222,5 +232,6 @@ export const fill = (scene: Scene) =>
       if (!calls) return
     }
     scene.fillers++
-    scene.speaker.line(reply, lineOf(filler, scene.language))
+    const isSilent = () => !waitsForWords || reply.text.trim() === ""
+    yield* sayLine(scene, reply, lineOf(filler, scene.language), isSilent)
   })

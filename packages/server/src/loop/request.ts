@@ -6,6 +6,7 @@ import { type Generation, type GenerationVerdict, Hooks } from "../hooks/Hooks.t
 import type { GenerateRequest, ModelMessage } from "../providers/Model.ts"
 import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { derivedId } from "../turns/envelope.ts"
+import { isLine } from "../turns/lines.ts"
 import { Progress } from "../turns/Progress.ts"
 import { optionsOf, outcomeOf, type PartRow, type TurnRow } from "../turns/TurnsRepo.ts"
 import { voiceInstruction } from "../voice/instruction.ts"
@@ -121,7 +122,9 @@ export const toSend = (
 
 /** After an answer that broke its contract: what was wrong with it. Told once, and not stored. */
 const nudge = (parts: ReadonlyArray<PartRow>, growing: Growing): ReadonlyArray<ModelMessage> => {
-  const last = parts.filter(({ part }) => part.type !== "steer" && part.type !== "reasoning").at(-1)?.part
+  const last = parts
+    .filter((row) => row.part.type !== "steer" && row.part.type !== "reasoning" && !isLine(row))
+    .at(-1)?.part
   if (growing.begun || last?.type !== "notice" || last.code !== INVALID_NOTICE) return []
   return [{ role: "user", content: [{ type: "text", text: last.message }] }]
 }

@@ -3,6 +3,7 @@ import { Effect, Either } from "effect"
 import { Hooks } from "../hooks/Hooks.ts"
 import { Hub } from "../log/Hub.ts"
 import { Models } from "../models/Models.ts"
+import { isLine } from "../turns/lines.ts"
 import { GONE, type Held, Progress } from "../turns/Progress.ts"
 import { cancelOf, optionsOf, outcomeOf } from "../turns/TurnsRepo.ts"
 import { Failures } from "./calls.ts"
@@ -27,7 +28,10 @@ const begin = (hub: typeof Hub.Service, held: Held): Growing => {
 
 /** What its earlier steps have said, of a turn that is taken up. */
 const saidBefore = ({ parts }: Held): number =>
-  parts.reduce((sum, { open, part }) => (part.type === "text" && !open ? sum + part.text.length : sum), 0)
+  parts.reduce(
+    (sum, row) => (row.part.type === "text" && !row.open && !isLine(row) ? sum + row.part.text.length : sum),
+    0
+  )
 
 const unresolved = ({ code, message }: { readonly code: string; readonly message: string }) =>
   failed({ kind: "permanent", code, message, retryable: false })

@@ -29,7 +29,7 @@ import type { Held } from "./Progress.ts"
 import { fitsRow, record } from "./record.ts"
 import { markCancelled } from "./settle.ts"
 import { addSteer } from "./steer.ts"
-import { type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
+import { type InnerOptions, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
 
 /** The same prompt asked twice has the same hash, whatever was left to its default. */
 const submitHash = (request: SubmitPromptRequestValue): string =>
@@ -43,6 +43,9 @@ const submitHash = (request: SubmitPromptRequestValue): string =>
   })
 
 const optionDefaults = { maxSteps: MAX_STEPS_DEFAULT, mode: "agent", output: { type: "text" }, tools: {}, budget: {} }
+
+/** What is said of a prompt's turn without its model. */
+type Spoken = Pick<InnerOptions, "line" | "apology">
 
 const make = Effect.gen(function* () {
   const home = yield* Home
@@ -77,7 +80,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Everything that is checked before a prompt's commit, its session's included where it may have to be made. */
-  const prepare = (session: SessionRow | undefined, request: SubmitPromptRequestValue, line: string | undefined) =>
+  const prepare = (session: SessionRow | undefined, request: SubmitPromptRequestValue, inner: Spoken) =>
     Effect.gen(function* () {
       const options = request.options ?? {}
       yield* checkOptions(options)
@@ -100,7 +103,8 @@ const make = Effect.gen(function* () {
           ...options,
           ...(maxSteps === undefined ? {} : { maxSteps }),
           // No generation, so no steer is taken either.
-          ...(line === undefined ? {} : { line, maxSteps: 0 }),
+          ...(inner.line === undefined ? {} : { line: inner.line, maxSteps: 0 }),
+          ...(inner.apology === undefined ? {} : { apology: inner.apology }),
           ...(request.whenBusy === "interrupt" ? { interrupts: true as const } : {})
         },
         ignored,
@@ -126,7 +130,7 @@ const make = Effect.gen(function* () {
     turnId: TurnId,
     request: SubmitPromptRequestValue,
     actor: Actor,
-    inner: { readonly line?: string; readonly detach?: true } = {}
+    inner: Spoken & { readonly detach?: true } = {}
   ) {
     const seen = yield* sessionRows.find(sessionId)
     if (seen !== undefined && seen.deletedAt !== null) return yield* sessionDeleted(sessionId)
@@ -136,7 +140,7 @@ const make = Effect.gen(function* () {
       return receiptAgain(seen, known, yield* repo.queue(sessionId))
     }
     if (seen === undefined && request.session === undefined) return yield* sessionNotFound(sessionId)
-    const prepared = yield* prepare(seen, request, inner.line)
+    const prepared = yield* prepare(seen, request, inner)
     const whenBusy = request.whenBusy ?? "queue"
 
     return yield* room.commit((tx) =>
@@ -218,7 +222,7 @@ const make = Effect.gen(function* () {
     if (session === undefined || session.deletedAt !== null) return undefined
     if (session.activeTurn !== null || session.queued > 0) return undefined
     const now = yield* Clock.currentTimeMillis
-    const turn = newTurn({ now }, session, turnId, request, yield* prepare(session, request, undefined), actor)
+    const turn = newTurn({ now }, session, turnId, request, yield* prepare(session, request, {}), actor)
     const held: Held = { turn, session, parts: [] }
     return held
   })

@@ -44,6 +44,8 @@ export interface CancelMark {
 export interface InnerOptions {
   /** These words are the answer; no model is asked. */
   readonly line?: string
+  /** What is said should it fail. */
+  readonly apology?: string
   /** It took the place of a turn that was running. */
   readonly interrupts?: true
 }
@@ -264,6 +266,9 @@ const growPart = (tx: Tx, sessionId: string, turnId: string, row: PartRow, at: n
     ])
   })
 
+const putOptions = (tx: Tx, { options, sessionId, turnId }: Pick<TurnRow, "options" | "sessionId" | "turnId">) =>
+  tx.query("UPDATE turn SET options = ? WHERE session_id = ? AND turn_id = ?", [options, sessionId, turnId])
+
 const lastPart = (tx: Tx, sessionId: string, turnId: string) =>
   Effect.map(
     tx.query<{ n: number }>("SELECT coalesce(max(n), 0) AS n FROM turn_part WHERE session_id = ? AND turn_id = ?", [
@@ -384,6 +389,7 @@ export class TurnsRepo extends Context.Tag("@harness/server/TurnsRepo")<
   static readonly closedParts = closedParts
   static readonly putPart = putPart
   static readonly growPart = growPart
+  static readonly putOptions = putOptions
   static readonly lastPart = lastPart
   static readonly findSteer = findSteer
   static readonly pendingSteers = pendingSteers

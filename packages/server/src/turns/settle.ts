@@ -6,6 +6,7 @@ import { enqueueTurnEvent } from "../hooks/outbox.ts"
 import type { Tx } from "../log/Commit.ts"
 import type { BellListener } from "./Bell.ts"
 import { envelopeOf, resultTurnId } from "./envelope.ts"
+import { lineRow } from "./lines.ts"
 import { PendingRepo } from "./PendingRepo.ts"
 import { closeAll, deliverCall } from "./pending.ts"
 import { record } from "./record.ts"
@@ -14,6 +15,7 @@ import {
   type CancelMark,
   cancelOf,
   type Outcome,
+  optionsOf,
   outcomeOf,
   type PartRow,
   type TurnRow,
@@ -135,6 +137,9 @@ export const settle = (
       return { ...row, open: false, part: "done" in row.part ? { ...row.part, done: true } : row.part }
     })
     const before = outcomeOf(turn)
+    const apology = ending.state === "failed" ? optionsOf(turn).apology : undefined
+    const last = yield* TurnsRepo.lastPart(tx, turn.sessionId, turn.turnId)
+    const lines = apology === undefined ? [] : [lineRow(1 + Math.max(last, ...parts.map(({ n }) => n)), apology)]
     const closed = yield* closeAll(tx, turn, { by: "turn", message: "the turn ended" })
     const calls = parts.flatMap(({ part }) =>
       part.type === "tool" && part.result !== undefined
@@ -160,7 +165,7 @@ export const settle = (
     const settled = yield* record(tx, {
       from: turn,
       turn: { ...turn, state: ending.state, settledAt: tx.now, outcome: JSON.stringify(outcome) },
-      parts: [...parts, ...closed.parts],
+      parts: [...parts, ...closed.parts, ...lines],
       facts: [...closed.facts, ...calls.map((call) => ["tool.completed", call] as const)],
       actor: ending.actor
     })
