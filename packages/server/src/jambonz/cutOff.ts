@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import { speakingMillis, spokenAfter } from "../voice/playout.ts"
-import { cutUnheard, VOICE_BEGINS_MILLIS } from "./hearing.ts"
+import { speakingMillis, spokenAfter, VOICE_BEGINS_MILLIS } from "../voice/playout.ts"
+import { cutUnheard } from "./hearing.ts"
 import type { Reply } from "./Speaker.ts"
 import type { Scene } from "./scene.ts"
 
 /** So long the other side has to say what was heard of a reply that we cut off. */
-export const CUT_MILLIS = 1_000
+const CUT_MILLIS = 1_000
 
 /** A reply that is being said, and what of it has been. An estimate. */
 interface Playing {
@@ -14,7 +14,7 @@ interface Playing {
 }
 
 /** The reply that is playing now, of those in the order in which they are said; of each before it there was time to say all. */
-export const playingOf = (replies: ReadonlyArray<Reply>, now: number): Playing | undefined => {
+const playingOf = (replies: ReadonlyArray<Reply>, now: number): Playing | undefined => {
   let free = 0
   for (const { firstChunkAt, replyId, state, text } of replies) {
     if (firstChunkAt === undefined || state === "held" || state === "muted") continue

@@ -7,7 +7,7 @@ import { markCancelled } from "../turns/settle.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { remainderOf } from "../voice/align.ts"
-import { spokenAfter } from "../voice/playout.ts"
+import { spokenAfter, VOICE_BEGINS_MILLIS } from "../voice/playout.ts"
 import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { keepHeard } from "./heard.ts"
 import { sayLater } from "./renew.ts"
@@ -100,9 +100,6 @@ const upTo = (scene: Scene, replyId: string, spoken: string): Verdict => {
 
 const wholly: Verdict = (row) => (row.heard === "all" ? undefined : { heard: "all", spoken: null })
 const not: Verdict = (row) => (row.heard === null ? { heard: "none", spoken: null } : undefined)
-
-/** A voice begins to speak about so long after its text came. */
-export const VOICE_BEGINS_MILLIS = 700
 
 /** What there was time to say of a reply of which nobody told. */
 const guessed =

@@ -30,7 +30,7 @@ const ask = (held: Held, planned: Planned, args: JsonObject) =>
       call: planned.call,
       waiting: {
         kind: "question",
-        // Taken in the commit: a steer that joins before it has its number, and its row, before this one.
+        // A steer that joins before it has its number, and its row, before this one.
         part: () => hub.live.takePart(sessionId, turnId) ?? 1,
         question: {
           questionId: QuestionId.make(`que_${mint(now)}`),

@@ -15,6 +15,7 @@ type Facts = NonNullable<Change["facts"]>
 /** What a call is to wait for. */
 export type Waiting =
   | { readonly kind: "permission"; readonly request: PermissionRequest }
+  /** `part`: gives out the number of the part that shows it. Called in the commit. */
   | { readonly kind: "question"; readonly question: Question; readonly part: () => number }
   | { readonly kind: "external" }
   | { readonly kind: "hold"; readonly hookId: string }

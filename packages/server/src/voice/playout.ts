@@ -26,6 +26,9 @@ export const speakingMillis = (text: string): number => Math.round(sum(text.trim
 
 const words = new Intl.Segmenter("en", { granularity: "word" })
 
+/** A voice begins to speak about so long after its text came. */
+export const VOICE_BEGINS_MILLIS = 700
+
 /** What of a text a voice has said after so many milliseconds, up to the end of a word and its punctuation. An estimate. */
 export const spokenAfter = (text: string, millis: number): string => {
   if (millis >= speakingMillis(text)) return text

@@ -1,6 +1,7 @@
-import type { Harness } from "./harness.ts"
+import { afterAll, afterEach } from "vitest"
+import type { folders, Harness } from "./harness.ts"
 import { isChunk, isCommand, isDone, isToolCall, type Line, openLine, saidIn } from "./line.ts"
-import type { ScriptedModel, ScriptedRequest, Step } from "./scriptedModel.ts"
+import { assertValidRequest, type ScriptedModel, type ScriptedRequest, type Step } from "./scriptedModel.ts"
 import { wire } from "./wire.ts"
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into frames the way the other side does, without our types
@@ -32,6 +33,21 @@ export interface OnCall extends Line {
   readonly end: (reason?: string) => Promise<void>
   readonly history: () => Promise<ReadonlyArray<Frame>>
   readonly turns: () => Promise<ReadonlyArray<Frame>>
+}
+
+/** After each test of a file every request was valid; after the last one nothing of them is left. */
+export const clearUp = (
+  places: ReturnType<typeof folders>,
+  of: () => { readonly server: Harness; readonly model: ScriptedModel }
+): void => {
+  afterEach(() => {
+    for (const { body } of of().model.requests) assertValidRequest(body)
+  })
+  afterAll(async () => {
+    await of().server.stop()
+    await of().model.close()
+    places.remove()
+  })
 }
 
 let calls = 0

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
 import { isCommand, isDone } from "../kit/line.ts"
-import { answers, bodyOf, messagesOf, type OnCall, onCall, plays, resultsIn, wordsIn } from "../kit/onCall.ts"
+import { answers, bodyOf, clearUp, messagesOf, type OnCall, onCall, plays, resultsIn, wordsIn } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
-import { assertValidRequest, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 
 let model: ScriptedModel
 let server: Harness
@@ -23,15 +23,7 @@ beforeAll(async () => {
   server = await startHarness({ ...places, openaiBaseUrl: model.url })
 })
 
-afterEach(() => {
-  for (const request of model.requests) assertValidRequest(request.body)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await model.close()
-  places.remove()
-})
+clearUp(places, () => ({ server, model }))
 
 const acme = (start: object = {}) => onCall(server, { agent: "acme", start })
 const commandsOf = (line: OnCall) => line.frames.filter(isCommand)

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
 import { isDone } from "../kit/line.ts"
-import { answers, messagesOf, type OnCall, onCall, plays } from "../kit/onCall.ts"
+import { answers, clearUp, messagesOf, type OnCall, onCall, plays } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
-import { assertValidRequest, makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 
 let model: ScriptedModel
 let server: Harness
@@ -15,15 +15,7 @@ beforeAll(async () => {
   server = await startHarness({ ...places, openaiBaseUrl: model.url })
 })
 
-afterEach(() => {
-  for (const request of model.requests) assertValidRequest(request.body)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await model.close()
-  places.remove()
-})
+clearUp(places, () => ({ server, model }))
 
 const press = (line: OnCall, ...keys: ReadonlyArray<string>) => {
   for (const digits of keys) line.event("dtmf", { digits, duration_ms: 90 })

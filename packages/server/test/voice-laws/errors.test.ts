@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
 import { isChunk } from "../kit/line.ts"
-import { answers, onCall, plays, resultsIn, wordsIn } from "../kit/onCall.ts"
+import { answers, clearUp, onCall, plays, resultsIn, wordsIn } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
-import { assertValidRequest, makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 
 let model: ScriptedModel
 let server: Harness
@@ -16,15 +16,7 @@ beforeAll(async () => {
   server = await startHarness({ ...places, openaiBaseUrl: model.url })
 })
 
-afterEach(() => {
-  for (const request of model.requests) assertValidRequest(request.body)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await model.close()
-  places.remove()
-})
+clearUp(places, () => ({ server, model }))
 
 const begin = () => onCall(server, { agent: "acme", start: { tools: [look] } })
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
 import { isCommand } from "../kit/line.ts"
-import { answers, onCall, plays, resultsIn, wordsIn } from "../kit/onCall.ts"
+import { answers, clearUp, onCall, plays, resultsIn, wordsIn } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
-import { assertValidRequest, makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 
 let model: ScriptedModel
 let server: Harness
@@ -33,15 +33,7 @@ beforeAll(async () => {
   server = await startHarness({ ...places, openaiBaseUrl: model.url })
 })
 
-afterEach(() => {
-  for (const request of model.requests) assertValidRequest(request.body)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await model.close()
-  places.remove()
-})
+clearUp(places, () => ({ server, model }))
 
 it("a reply is no longer than its agent's replies may be, and history holds what was said", async () => {
   plays(model, [

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
 import { isCommand } from "../kit/line.ts"
-import { answers, type OnCall, onCall, plays, resultsIn } from "../kit/onCall.ts"
+import { answers, clearUp, type OnCall, onCall, plays, resultsIn } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
-import { assertValidRequest, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 
 let model: ScriptedModel
 let server: Harness
@@ -21,15 +21,7 @@ beforeAll(async () => {
   await start()
 })
 
-afterEach(() => {
-  for (const request of model.requests) assertValidRequest(request.body)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await model.close()
-  places.remove()
-})
+clearUp(places, () => ({ server, model }))
 
 /** The server is killed and comes back; so does the call. */
 const restart = async (line: OnCall, agent = "acme"): Promise<OnCall> => {

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
 import { isCommand, isDone, saidIn } from "../kit/line.ts"
-import { answers, type OnCall, onCall, plays, wordsIn } from "../kit/onCall.ts"
+import { answers, clearUp, type OnCall, onCall, plays, wordsIn } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
-import { assertValidRequest, makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 
 let model: ScriptedModel
 let server: Harness
@@ -17,15 +17,7 @@ beforeAll(async () => {
   server = await startHarness({ ...places, openaiBaseUrl: model.url })
 })
 
-afterEach(() => {
-  for (const request of model.requests) assertValidRequest(request.body)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await model.close()
-  places.remove()
-})
+clearUp(places, () => ({ server, model }))
 
 const silence = (line: OnCall, streak: number) => line.event("silence", { seconds: 10, streak })
 /** What was said that no turn of the caller asked for. */

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest"
+import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
-import { answers, type OnCall, onCall, plays } from "../kit/onCall.ts"
+import { answers, clearUp, type OnCall, onCall, plays } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
-import { assertValidRequest, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 import { wire } from "../kit/wire.ts"
 
 let model: ScriptedModel
@@ -19,15 +19,7 @@ beforeAll(async () => {
   })
 })
 
-afterEach(() => {
-  for (const request of model.requests) assertValidRequest(request.body)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await model.close()
-  places.remove()
-})
+clearUp(places, () => ({ server, model }))
 
 const LONG = "This line is a long one, and it goes on and on, so that nobody hears its end soon. ".repeat(6).trim()
 /** Somebody has heard a word or two of it by then. */
