@@ -2,7 +2,6 @@ import { createHash } from "node:crypto"
 import type { CallResult, JsonObject } from "@harness/protocol"
 import { Clock, Effect, Fiber, Option } from "effect"
 import { Hooks } from "../hooks/Hooks.ts"
-import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { errorResult } from "../tools/results.ts"
 import { Tools } from "../tools/Tools.ts"
 import { GONE, type Held, Progress } from "../turns/Progress.ts"
@@ -14,6 +13,7 @@ import { answerOwn } from "./own.ts"
 import type { Planned } from "./plan.ts"
 import { mayCall, rulebooks } from "./rulebooks.ts"
 import { type Callable, Toolbox } from "./Toolbox.ts"
+import { externalToolsOf } from "./voice.ts"
 
 /** Calls of one step that run side by side. */
 const SIDE_BY_SIDE = 4
@@ -29,8 +29,8 @@ export const toolboxOf = (held: Held, deliverable: Deliverable | undefined) =>
     const ours = tools.list
       .filter((tool) => mayCall(books, mode, tool))
       .map((tool): Callable => ({ _tag: "Tool", name: tool.name, tool }))
-    const theirs = configurationOf(held.session)
-      .externalTools.filter(({ name }) => mayCall(books, mode, { name, readOnly: false }))
+    const theirs = (yield* externalToolsOf(held))
+      .filter(({ name }) => mayCall(books, mode, { name, readOnly: false }))
       .map((tool): Callable => ({ _tag: "External", name: tool.name, tool }))
     const submit: ReadonlyArray<Callable> =
       deliverable === undefined || deliverable.native

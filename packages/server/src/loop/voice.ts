@@ -1,6 +1,9 @@
 import { join } from "node:path"
 import { Effect, Option, Predicate } from "effect"
 import { Agents } from "../agents/Agents.ts"
+import { isControl, isOurs } from "../jambonz/controls.ts"
+import { isJambonz } from "../jambonz/tools.ts"
+import { configurationOf } from "../sessions/SessionsRepo.ts"
 import { Home } from "../storage/Home.ts"
 import { type Held, Progress } from "../turns/Progress.ts"
 import type { TurnRow } from "../turns/TurnsRepo.ts"
@@ -40,6 +43,17 @@ export const soundOf = (held: Held) =>
     const voice = voiceOf(Option.getOrUndefined(agent)?.voice)
     const sound: Sound = { voice, language: spokenIn(turn) ?? call.language ?? undefined }
     return sound
+  })
+
+/** The external tools of a turn. When its call is over, nobody answers those of the call. */
+export const externalToolsOf = ({ session }: Held) =>
+  Effect.gen(function* () {
+    const { externalTools } = configurationOf(session)
+    if (externalTools.length === 0) return externalTools
+    const repo = yield* VoiceRepo
+    const call = yield* repo.call(session.sessionId)
+    if (call?.state !== "ended") return externalTools
+    return externalTools.filter(({ name }) => !isJambonz(name) && !(isControl(name) && isOurs(externalTools, name)))
   })
 
 const CALL_ENDED = "call_ended"

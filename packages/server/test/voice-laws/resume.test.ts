@@ -286,6 +286,20 @@ it("a turn on a call that has ended runs, and is not spoken", async () => {
   expect(caller.line.frames).toEqual([])
 })
 
+it("a turn on a call that has ended does not wait for the call's tools, of which it is told none", async () => {
+  const caller = await call("over-tools")
+  caller.say({ type: "session:end", reason: "caller_hangup" })
+  await caller.line.closed
+  const offered: Array<unknown> = []
+  act("after-tools", ({ body }, step) => {
+    offered.push(body)
+    return step === 0 ? callsFor(["hangup", {}, "one"]) : says("Nobody hears this.")
+  })
+  await (await api()).put(`${caller.session}/turns/t1`, { content: "after-tools: go" })
+  expect(await ended(caller, "t1")).toMatchObject({ state: "completed", finalText: "Nobody hears this." })
+  expect(JSON.stringify(offered[0])).not.toContain("hangup")
+})
+
 it("a live call whose session is deleted is over, and nothing of it is left", async () => {
   const caller = await call("deleted")
   const { steps } = inPieces(...thirds)
