@@ -7,11 +7,11 @@ import { PendingRepo } from "../turns/PendingRepo.ts"
 import { deliverCall } from "../turns/pending.ts"
 import { markCancelled, settle } from "../turns/settle.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
+import { TOOL_PREFIX } from "../voice/applicationTools.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
 import type { Wanted } from "./controls.ts"
 import { detach, drop } from "./requests.ts"
 import { CALLER, mintId, type Scene } from "./scene.ts"
-import { TOOL_PREFIX } from "./tools.ts"
 
 const calledOff = errorResult("call.called_off", "Not done, the caller spoke.")
 const cancelled = errorResult("call.cancelled", "Cancelled: the caller spoke while this was running.")

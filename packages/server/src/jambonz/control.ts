@@ -1,5 +1,6 @@
 import type { CallId, TurnId } from "@harness/protocol"
-import type { ControlName, Wanted } from "./controls.ts"
+import type { ControlName } from "../voice/controlTools.ts"
+import type { Wanted } from "./controls.ts"
 import type { Reply } from "./Speaker.ts"
 
 /** The call is about to be ended or handed on: as soon as what was said before has been heard. */

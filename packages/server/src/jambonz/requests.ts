@@ -6,10 +6,10 @@ import { CommitRoom } from "../log/Commit.ts"
 import { PendingRepo } from "../turns/PendingRepo.ts"
 import { Submissions } from "../turns/Submissions.ts"
 import { Turns } from "../turns/Turns.ts"
+import { isJambonz, TOOL_PREFIX } from "../voice/applicationTools.ts"
 import { type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
 import { CALLER, type LateOwn, mintId, type Outcome, overlooked, type Scene } from "./scene.ts"
-import { isJambonz, TOOL_PREFIX } from "./tools.ts"
 
 /** Whether the other side was asked for this call. */
 export const isAsked = (scene: Scene, callId: string): boolean =>

@@ -5,11 +5,11 @@ import { Hub } from "../log/Hub.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { mint } from "../storage/mint.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
+import { TOOL_PREFIX } from "../voice/applicationTools.ts"
 import { type ReplyRow, type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
 import type { Reply } from "./Speaker.ts"
 import { type Input, newReply, type Scene } from "./scene.ts"
-import { TOOL_PREFIX } from "./tools.ts"
 
 /** Replies that a call taken up again may still hear of. */
 const REPLIES_KEPT = 20

@@ -2,11 +2,11 @@ import type { TurnId } from "@harness/protocol"
 import { Effect } from "effect"
 import type { LogRow } from "../log/fact.ts"
 import { fromColumn } from "../storage/columns.ts"
+import { isJambonz, TOOL_PREFIX } from "../voice/applicationTools.ts"
 import { type Line, lineOf } from "../voice/lines.ts"
 import { toolVoice, type Voice } from "../voice/voiceOf.ts"
 import { sayLine } from "./sayLine.ts"
 import type { Scene, ToolNews } from "./scene.ts"
-import { isJambonz, TOOL_PREFIX } from "./tools.ts"
 
 /** What a row of the log tells of a call, where the agent has something to say to it. */
 export const toolNewsOf = (voice: Voice, turnId: TurnId, row: LogRow): ToolNews | undefined => {

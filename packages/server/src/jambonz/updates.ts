@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { History } from "../history/History.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { Submissions } from "../turns/Submissions.ts"
+import { externalOf, isJambonz } from "../voice/applicationTools.ts"
 import { CALLER, mintId, overlooked, type Scene } from "./scene.ts"
-import { externalOf, isJambonz } from "./tools.ts"
 
 /** Somebody else may change a configuration at the same moment. */
 const TRIES = 3
