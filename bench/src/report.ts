@@ -11,7 +11,7 @@ export interface Aim {
 export interface Row {
   readonly bench: string
   readonly what: string
-  readonly unit: "ms" | "/s" | "MiB" | "KiB"
+  readonly unit: "ms" | "us" | "/s" | "MiB" | "KiB"
   readonly ours: number
   /** Absent where nothing plain does anything like it. */
   readonly plain?: number

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { CallersAnswer, CallersAsk } from "../children/voiceCallers.ts"
 import { interleave, median, percentile } from "../measure.ts"
 import { held } from "../memory.ts"
-import { type Child, startChild, startServer } from "../processes.ts"
-import { type Bench, type Options, rowAlone, rowFrom, under } from "../report.ts"
+import { type Child, cpuMillis, startChild, startServer } from "../processes.ts"
+import { type Bench, type Options, rowAlone, rowFrom, rowOf, under } from "../report.ts"
 import type { Wish } from "../wish.ts"
 
 /** A model of today speaks thirty tokens a second. */
@@ -13,7 +13,11 @@ const GAP_MILLIS = 33
 const SPREAD_MILLIS = 1_000
 
 type Callers = Child<CallersAsk, CallersAnswer>
-type Lateness = CallersAnswer["late"]
+
+interface Round {
+  readonly late: CallersAnswer["late"]
+  readonly cpu: number
+}
 
 /** Phone calls at once, each with a reply under way: how late each delta of the model is in the caller's socket. */
 const run = async (options: Options) => {
@@ -33,38 +37,41 @@ const run = async (options: Options) => {
     await child.ask({ type: "connect", url, count: number })
     return child
   }
-  const talking = (child: Callers, wish: Wish) => async (): Promise<Lateness> => {
+  const talking = (child: Callers, pid: number, wish: Wish) => async (): Promise<Round> => {
+    const cpu = cpuMillis(pid)
     const { late } = await child.ask({ type: "talk", wish, spreadMillis: SPREAD_MILLIS })
     const short = late.filter(({ length }) => length < wish.deltas).length
     if (short > 0) throw new Error(`${short} of ${late.length} calls did not hear all of their reply`)
-    return late
+    return { late, cpu: cpuMillis(pid) - cpu }
   }
   const url = `${server.url.replace("http", "ws")}/v1/servers/default/jambonz`
   const wish: Wish = { deltas, firstMillis: 200, gapMillis: GAP_MILLIS, stamp: true }
 
   // What the first calls of a process bring in stays in memory, and is no call's.
   const first = await callers(url, Math.min(count, 50))
-  await talking(first, { ...wish, deltas: 30 })()
+  await talking(first, server.pid, { ...wish, deltas: 30 })()
   await first.ask({ type: "leave" })
   await sleep(1_000)
   const before = await held(server, measureFile)
   const our = await callers(url, count)
   const their = await callers(plain.url, count)
-  const own = talking(our, wish)
+  const own = talking(our, server.pid, wish)
   const speaking = own()
   await sleep(SPREAD_MILLIS + (GAP_MILLIS * deltas) / 2)
   const during = await held(server, measureFile)
   await speaking
 
-  const found = await interleave(options.quick ? 1 : 3, own, talking(their, wish))
+  const found = await interleave(options.quick ? 1 : 3, own, talking(their, plain.pid, wish))
   await Promise.all([first.stop(), our.stop(), their.stop()])
   await Promise.all([server.stop(), plain.stop(), model.stop()])
 
-  const firsts = (rounds: ReadonlyArray<Lateness>) => rounds.flat().map(([late]) => late ?? Number.NaN)
-  const later = (rounds: ReadonlyArray<Lateness>) => rounds.flat().flatMap((late) => late.slice(1))
-  const about = (what: string, unit: "ms" | "MiB") => ({ bench: "voice", what, unit }) as const
+  const firsts = (rounds: ReadonlyArray<Round>) =>
+    rounds.flatMap((round) => round.late).map(([late]) => late ?? Number.NaN)
+  const later = (rounds: ReadonlyArray<Round>) => rounds.flatMap((round) => round.late).flatMap((late) => late.slice(1))
+  const about = (what: string, unit: "ms" | "us" | "MiB") => ({ bench: "voice", what, unit }) as const
   const perCall = (bigger: number, smaller: number) => (bigger - smaller) / count / 1024
   const added = median(firsts(found.ours)) - median(firsts(found.plain))
+  const cpus = (rounds: ReadonlyArray<Round>) => rounds.map(({ cpu }) => (cpu * 1_000) / (count * deltas))
   const late = (share: number) => [percentile(later(found.ours), share), percentile(later(found.plain), share)] as const
   return [
     rowFrom(
@@ -75,6 +82,7 @@ const run = async (options: Options) => {
     ),
     rowFrom(about("later frames, p50", "ms"), ...late(0.5)),
     rowFrom(about("later frames, p99", "ms"), ...late(0.99), under(50, "ms")),
+    rowOf(about("server CPU per delta", "us"), { ours: cpus(found.ours), plain: cpus(found.plain) }),
     rowAlone(about("heap per call, speaking", "MiB"), perCall(during.heap, before.heap), under(2, "MiB")),
     rowAlone(
       about("resident memory per call, speaking", "MiB"),

@@ -1,5 +1,5 @@
 import type { FinishReason, Usage } from "@harness/protocol"
-import { Effect, Ref, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import type { GenerateRequest, ModelEvent, ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { type Retry, withRetries } from "../providers/retry.ts"
 import { Progress } from "../turns/Progress.ts"
@@ -56,7 +56,7 @@ export const generate = (options: {
       Effect.catchAllCause((cause) => Effect.logWarning("a checkpoint failed", cause)),
       Effect.forever
     )
-    const result = yield* Ref.make(empty)
+    let result = empty
     const { cleaner, room } = options
     let block = ""
     let isCut = false
@@ -74,34 +74,31 @@ export const generate = (options: {
       block = event.block
       if (delta !== "") growing.take({ ...event, delta })
     }
-    const take = (event: ModelEvent): Effect.Effect<void> => {
+    const take = (event: ModelEvent): void => {
       if (event._tag === "Call") {
-        return Ref.update(result, (so) => ({ ...so, calls: [...so.calls, event] }))
-      }
-      if (event._tag === "Finish") {
+        result = { ...result, calls: [...result.calls, event] }
+      } else if (event._tag === "Finish") {
         const { finishReason, nativeStopReason, usage, warnings } = event
         const rest = fitted(cleaner?.end() ?? "")
         if (rest !== "") growing.take({ _tag: "Text", block, delta: rest })
-        return Ref.update(result, (so) => ({
-          ...so,
-          finishReason: isCut && so.calls.length === 0 ? "length" : finishReason,
-          nativeStopReason,
-          usage,
-          warnings
-        }))
-      }
-      if (event._tag === "Text" || event._tag === "Refusal") grow(event)
+        const reason = isCut && result.calls.length === 0 ? "length" : finishReason
+        result = { ...result, finishReason: reason, nativeStopReason, usage, warnings }
+      } else if (event._tag === "Text" || event._tag === "Refusal") grow(event)
       else growing.take(event)
-      return growing.unsaved >= CHECKPOINT_UNITS ? Effect.asVoid(full.open) : Effect.void
     }
+    const takeAll = (events: Iterable<ModelEvent>) =>
+      Effect.suspend(() => {
+        for (const event of events) take(event)
+        return growing.unsaved >= CHECKPOINT_UNITS ? full.open : Effect.void
+      })
     const asked = withRetries(() => options.model.generate(options.request), {
       onRetry: options.onRetry,
       baseMillis: options.retryBaseMillis
     })
-    yield* Stream.runForEach(asked, take).pipe(
+    yield* Stream.runForEachChunk(asked, takeAll).pipe(
       // Whatever cuts it, what was said is kept; a whole answer is about to be committed as one.
       Effect.onError(() => Effect.ignoreLogged(save)),
       Effect.raceFirst(saving)
     )
-    return yield* Ref.get(result)
+    return result
   }).pipe(Effect.withSpan("loop.generate"))

@@ -1,17 +1,12 @@
-import type {
-  JSONSchema7,
-  LanguageModelV3,
-  LanguageModelV3CallOptions,
-  LanguageModelV3StreamPart
-} from "@ai-sdk/provider"
-import { Chunk, Clock, Effect, Option, Predicate, Stream } from "effect"
-import { isCut, makeReader } from "./events.ts"
+import type { JSONSchema7, LanguageModelV3, LanguageModelV3CallOptions } from "@ai-sdk/provider"
+import { Clock, Effect, Predicate, Stream } from "effect"
 import type { Family, ModelFacts } from "./facts.ts"
-import { badAnswer, cutOff, failureOf, isUnreasoned, type Scrub, stalled } from "./failure.ts"
+import { failureOf, type Scrub, stalled } from "./failure.ts"
 import { providerFetch } from "./framing.ts"
 import type { GenerateRequest, ModelEvent, ModelFailure } from "./Model.ts"
 import { providerOptions } from "./options.ts"
 import { toPrompt } from "./prompt.ts"
+import { readAhead } from "./readAhead.ts"
 import { watchFor } from "./watch.ts"
 
 /** A provider package's model, and what we know of it. */
@@ -61,39 +56,6 @@ const callOptions = (
     : { headers: { "idempotency-key": request.idempotencyKey } })
 })
 
-type Pull = Effect.Effect<Chunk.Chunk<ModelEvent>, Option.Option<ModelFailure>>
-
-const fail = (failure: ModelFailure) => Effect.fail(Option.some(failure))
-
-/**
- * Reads parts until the finish; what comes after it is not waited for. `ended`: the provider itself said that this is
- * the end, so a missing reason is no cut.
- */
-const pullFrom = (options: {
-  readonly next: Effect.Effect<LanguageModelV3StreamPart | undefined, ModelFailure>
-  readonly failed: (error: unknown) => Effect.Effect<ModelFailure>
-  readonly ended: () => boolean
-}): Pull => {
-  const read = makeReader()
-  let finished = false
-  return Effect.gen(function* () {
-    if (finished) return yield* Effect.fail(Option.none())
-    const part = yield* Effect.mapError(options.next, Option.some)
-    if (part === undefined) return yield* fail(cutOff())
-    if (part.type === "error") {
-      if (options.ended() && isUnreasoned(part.error)) return Chunk.empty()
-      return yield* Effect.flatMap(options.failed(part.error), fail)
-    }
-    if (part.type === "finish") {
-      const unreasoned = isCut(part)
-      if (unreasoned && !options.ended()) return yield* fail(cutOff())
-      if (!unreasoned && part.finishReason.unified === "error") return yield* fail(badAnswer())
-      finished = true
-    }
-    return Chunk.fromIterable(read(part))
-  })
-}
-
 /**
  * One generation as a stream of our events, ending in one `Finish`. Leaving the stream closes the connection at
  * once; a provider that sends no byte for `stallMillis` while we wait has failed.
@@ -135,10 +97,7 @@ export const generateWith =
           return model.doStream(callOptions(request, source, controller.signal))
         })
         const reader = answer.stream.getReader()
-        const next = Effect.map(
-          wait(() => reader.read()),
-          (result) => (result.done ? undefined : result.value)
-        )
-        return Stream.repeatEffectChunkOption(pullFrom({ next, failed, ended: () => ended }))
+        const { waits } = watch
+        return Stream.repeatEffectChunkOption(readAhead({ reader, failed, ended: () => ended, waits }))
       })
     )
