@@ -6,7 +6,7 @@ import { providerFetch } from "./framing.ts"
 import type { GenerateRequest, ModelEvent, ModelFailure } from "./Model.ts"
 import { providerOptions } from "./options.ts"
 import { toPrompt } from "./prompt.ts"
-import { readAhead } from "./readAhead.ts"
+import { makeReadAhead } from "./readAhead.ts"
 import { watchFor } from "./watch.ts"
 
 /** A provider package's model, and what we know of it. */
@@ -86,18 +86,25 @@ export const generateWith =
             Effect.catchAll((error) => Effect.flatMap(failed(error), Effect.fail))
           )
         let ended = false
+        const ahead = makeReadAhead({
+          failed,
+          ended: () => ended,
+          waits: watch.waits,
+          hasLane: source.family === "chat"
+        })
         const fetch = providerFetch({
           onBytes: watch.onBytes,
           onDone: () => {
             ended = true
-          }
+          },
+          take: ahead.take,
+          room: ahead.room
         })
         const answer = yield* wait(async () => {
           const model = await source.connect(fetch)
           return model.doStream(callOptions(request, source, controller.signal))
         })
-        const reader = answer.stream.getReader()
-        const { waits } = watch
-        return Stream.repeatEffectChunkOption(readAhead({ reader, failed, ended: () => ended, waits }))
+        ahead.from(answer.stream.getReader())
+        return Stream.repeatEffectChunkOption(ahead.pull)
       })
     )

@@ -1,54 +1,60 @@
-const LF = 10
-const CR = 13
+import { createParser } from "eventsource-parser"
+
 const ERROR_BODY_MAX = 65_536
-const DONE = ["data: [DONE]", "data:[DONE]"]
+const DONE = "[DONE]"
 
 /** Told of what the wire brings. */
 export interface Listener {
   readonly onBytes: () => void
   /** The provider said `[DONE]`. */
   readonly onDone: () => void
+  /** Takes an event's data, or leaves it to the package. */
+  readonly take: (data: string) => boolean
+  /** Done when more may be read. */
+  readonly room: () => Promise<void> | undefined
 }
 
+const written = (data: string): string => `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`
+
 /**
- * Server-sent events as any parser takes them: every line ends in LF whatever it ended in, the last event has its
- * blank line, and `[DONE]` is the end even where the provider keeps the connection open. Works on bytes, so that a
- * character cut by a chunk border stays whole.
+ * What is read of a provider's server-sent events is the same however they were framed: one event is one piece, the last
+ * has its blank line, and `[DONE]` is the end even where the provider keeps the connection open.
  */
-export const normaliseEvents = ({ onBytes, onDone }: Listener): TransformStream<Uint8Array, Uint8Array> => {
-  let afterCr = false
-  let line = ""
-  return new TransformStream({
-    transform(chunk, controller) {
-      onBytes()
-      const out = new Uint8Array(chunk.length)
-      let length = 0
-      for (const byte of chunk) {
-        if (byte === LF && afterCr) {
-          afterCr = false
-          continue
-        }
-        afterCr = byte === CR
-        const isEnd = byte === LF || byte === CR
-        out[length++] = isEnd ? LF : byte
-        if (!isEnd) {
-          if (line.length < 16) line += String.fromCharCode(byte)
-          continue
-        }
-        const done = DONE.includes(line)
-        line = ""
-        if (!done) continue
-        onDone()
-        controller.enqueue(out.subarray(0, length))
-        controller.enqueue(new Uint8Array([LF]))
-        controller.terminate()
-        return
-      }
-      if (length > 0) controller.enqueue(out.subarray(0, length))
-    },
-    flush(controller) {
-      controller.enqueue(new Uint8Array([LF, LF]))
+const framed = (body: ReadableStream<Uint8Array>, listener: Listener): ReadableStream<Uint8Array> => {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  const encoder = new TextEncoder()
+  let left = ""
+  let isDone = false
+  const parser = createParser({
+    onEvent: ({ data }) => {
+      if (isDone) return
+      isDone = data === DONE
+      if (isDone) listener.onDone()
+      if (isDone || !listener.take(data)) left += written(data)
     }
+  })
+  const next = async (): Promise<void> => {
+    await listener.room()
+    const { done, value } = await reader.read()
+    if (done) {
+      parser.feed(`${decoder.decode()}\n\n`)
+      isDone = true
+      return
+    }
+    listener.onBytes()
+    parser.feed(decoder.decode(value, { stream: true }))
+  }
+  return new ReadableStream({
+    pull: async (controller) => {
+      while (left === "" && !isDone) await next()
+      if (left !== "") controller.enqueue(encoder.encode(left))
+      left = ""
+      if (!isDone) return
+      controller.close()
+      await reader.cancel()
+    },
+    cancel: (reason) => reader.cancel(reason)
   })
 }
 
@@ -65,7 +71,7 @@ const atMost = (max: number, onBytes: () => void): TransformStream<Uint8Array, U
 }
 
 /**
- * The `fetch` that provider packages get: answers are normalised, error bodies bounded, each piece that arrives is
+ * The `fetch` that provider packages get: answers are framed in one way, error bodies bounded, each piece that arrives is
  * told to the listener, and no redirect is followed, since it would take the key along.
  */
 export const providerFetch =
@@ -74,9 +80,9 @@ export const providerFetch =
     globalThis.fetch(input, { ...init, redirect: "manual" }).then((response) => {
       listener.onBytes()
       if (response.body === null) return response
-      const body = response.body.pipeThrough(
-        response.ok ? normaliseEvents(listener) : atMost(ERROR_BODY_MAX, listener.onBytes)
-      )
+      const body = response.ok
+        ? framed(response.body, listener)
+        : response.body.pipeThrough(atMost(ERROR_BODY_MAX, listener.onBytes))
       return new Response(body, {
         status: response.status,
         statusText: response.statusText,

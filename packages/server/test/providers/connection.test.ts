@@ -1,8 +1,5 @@
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Queue, Redacted, Stream, TestClock } from "effect"
-import { generateWith, type Source } from "../../src/providers/adapter.ts"
-import { factsOf } from "../../src/providers/facts.ts"
 import type { ModelEvent, ModelFailure, ResolvedModel } from "../../src/providers/Model.ts"
 import { makeGate, type ScriptedModel, type Step, says } from "../kit/scriptedModel.ts"
 import { ask, breathe, collect, openaiOver, scripted, textOf } from "./support.ts"
@@ -23,30 +20,28 @@ const startAndHear = (model: ResolvedModel) =>
     return { fiber, events }
   })
 
-/** A model over this stub that tells of each piece the adapter has seen. */
-const counted = (stub: ScriptedModel, arrived: Queue.Enqueue<void>) =>
-  Effect.map(openaiOver(stub), (model): ResolvedModel => {
-    const connect: Source["connect"] = (fetch) =>
-      createOpenAICompatible({
-        name: "counted",
-        baseURL: stub.url,
-        fetch: (input, init) =>
-          fetch(input, init).then((response) => {
-            const tap = new TransformStream<Uint8Array, Uint8Array>({
-              transform(bytes, controller) {
-                arrived.unsafeOffer(undefined)
-                controller.enqueue(bytes)
-              }
-            })
-            return new Response(response.body?.pipeThrough(tap) ?? null, response)
+/** Tells of each piece that a connection brings, until the test is over. */
+const counting = (arrived: Queue.Enqueue<void>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const { fetch } = globalThis
+      globalThis.fetch = (input, init) =>
+        fetch(input, init).then((response) => {
+          const tap = new TransformStream<Uint8Array, Uint8Array>({
+            transform(bytes, controller) {
+              controller.enqueue(bytes)
+              arrived.unsafeOffer(undefined)
+            }
           })
-      })("any-name")
-    const facts = factsOf("chat", "any-name")
-    return {
-      ...model,
-      generate: generateWith({ family: "chat", facts, connect, scrub: (text) => text, stallMillis: 120_000 })
-    }
-  })
+          return new Response(response.body?.pipeThrough(tap) ?? null, response)
+        })
+      return fetch
+    }),
+    (fetch) =>
+      Effect.sync(() => {
+        globalThis.fetch = fetch
+      })
+  )
 
 /** Moves the test's clock on, step by step, until the fiber has ended; tells how many seconds that took. */
 const secondsUntilDone = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, most: number, step = 1) =>
@@ -154,13 +149,15 @@ describe("the connection to a provider", () => {
         )
       ])
       const arrived = yield* Queue.bounded<void>(doors.length + 1)
-      const fiber = yield* Effect.fork(collect(yield* counted(stub, arrived)))
+      yield* counting(arrived)
+      const fiber = yield* Effect.fork(collect(yield* openaiOver(stub)))
       for (const { gate } of doors) {
         yield* Effect.promise(() => gate.isReached)
         // Far beyond the limit in all, never beyond it in one go.
         yield* TestClock.adjust("100 seconds")
         gate.open()
         yield* Queue.take(arrived)
+        for (let turns = 0; turns < 20; turns++) yield* breathe
       }
       assert.strictEqual(textOf(yield* Fiber.join(fiber)), "slow")
     })
