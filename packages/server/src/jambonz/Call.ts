@@ -6,12 +6,13 @@ import { type Delta, Hub } from "../log/Hub.ts"
 import { Detached } from "../loop/Detached.ts"
 import { Drafts } from "../loop/Drafts.ts"
 import { mint } from "../storage/mint.ts"
+import { Arrivals } from "../voice/Arrivals.ts"
 import { ask, askingOf } from "./asks.ts"
 import { callOffTurn } from "./callOff.ts"
 import { commandFailed, commandResult } from "./commands.ts"
 import { newControl } from "./control.ts"
 import { cutsOff, cutUntold } from "./cutOff.ts"
-import { KEEP_MILLIS, keepDelivered } from "./delivered.ts"
+import { arrivalOf, isKeptByTurn, KEEP_MILLIS, keepDelivered } from "./delivered.ts"
 import { onEvent } from "./events.ts"
 import { tellKeys } from "./keys.ts"
 import { deleted, ended, giveUp, gone, goOn } from "./life.ts"
@@ -21,6 +22,7 @@ import { askFor, late, requestOverdue, toolResult } from "./requests.ts"
 import { Speaker } from "./Speaker.ts"
 import { type Input, newReply, type Scene, type TimerName, type Work } from "./scene.ts"
 import { cancelled, committed, draft, speechEnds, speechStarts, steady, transcript } from "./speculation.ts"
+import { Ticks } from "./Ticks.ts"
 import { tellTool, toolDelayed, toolNewsOf } from "./toolLines.ts"
 import { endTurn, fill, startTurn, unprompted } from "./turns.ts"
 
@@ -140,6 +142,8 @@ export const beginCall = (beginning: Beginning) =>
     const hub = yield* Hub
     const detached = yield* Detached
     const drafts = yield* Drafts
+    const arrivals = yield* Arrivals
+    const ticks = yield* Ticks
     const clock = yield* Effect.clock
     const inputs = yield* Queue.bounded<Input>(INPUTS_MAX)
     const timers = yield* FiberMap.make<TimerName>()
@@ -176,23 +180,20 @@ export const beginCall = (beginning: Beginning) =>
     }
     const speaker = new Speaker(
       () => clock.unsafeCurrentTimeMillis(),
-      (millis) => {
-        run(
-          "flush",
-          Effect.zipRight(
-            Effect.sleep(millis),
-            Effect.sync(() => speaker.flushAll())
-          )
-        )
-      }
+      (millis) => ticks.after(millis, () => speaker.flushAll())
     )
     const control = newControl()
     speaker.onInterrupt = (by) => cutsOff(scene, by, clock.unsafeCurrentTimeMillis())
     let isKeeping = false
+    const keepSoon = () => {
+      if (scene.ended || arrivalOf(scene) === undefined) isKeeping = false
+      else if (isKeptByTurn(hub.live, sessionId)) ticks.after(KEEP_MILLIS, keepSoon)
+      else offer({ _tag: "Timer", name: "delivered" })
+    }
     speaker.onArrival = () => {
       if (isKeeping) return
       isKeeping = true
-      set("delivered", KEEP_MILLIS)
+      ticks.after(KEEP_MILLIS, keepSoon)
     }
     const scene: Scene = {
       ...beginning,
@@ -254,6 +255,10 @@ export const beginCall = (beginning: Beginning) =>
     )
     yield* Effect.acquireRelease(
       Effect.sync(() => detached.listen(sessionId, (one) => offer({ _tag: "Late", late: one }))),
+      (leave) => Effect.sync(leave)
+    )
+    yield* Effect.acquireRelease(
+      Effect.sync(() => arrivals.join(sessionId, () => arrivalOf(scene))),
       (leave) => Effect.sync(leave)
     )
     yield* Effect.addFinalizer(() => Effect.sync(() => drafts.forget(sessionId)))

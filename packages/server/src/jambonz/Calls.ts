@@ -8,6 +8,7 @@ import { CommitRoom } from "../log/Commit.ts"
 import type { Models } from "../models/Models.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { Home } from "../storage/Home.ts"
+import type { Arrivals } from "../voice/Arrivals.ts"
 import { externalOf } from "../voice/applicationTools.ts"
 import { controlTools } from "../voice/controlTools.ts"
 import { FactsRepo } from "../voice/FactsRepo.ts"
@@ -24,6 +25,7 @@ import type { Wire } from "./Speaker.ts"
 import { CALLER, type CallNeeds } from "./scene.ts"
 import { forgetEnd, startFactsOf, titleOf, UNKNOWN_CALL } from "./startFacts.ts"
 import { summarise } from "./summary.ts"
+import type { Ticks } from "./Ticks.ts"
 
 /** Calls one server has at the same time; who comes then is told to go elsewhere. */
 export class CallsMax extends Context.Reference<CallsMax>()("@harness/server/CallsMax", {
@@ -48,7 +50,7 @@ const sessionOf = (start: SessionStart, agent: string, voice: Voice): CreateSess
   externalTools: [...controlTools(voice), ...start.tools.map(externalOf)]
 })
 
-type Needs = CallNeeds | HistoryRepo | Models | VoiceRepo
+type Needs = Arrivals | CallNeeds | HistoryRepo | Models | Ticks | VoiceRepo
 
 const make = Effect.gen(function* () {
   const home = yield* Home

@@ -54,7 +54,6 @@ export type TimerName =
   | "delivered"
   | "draft"
   | "filler"
-  | "flush"
   | "resume"
   | "speech"
   | "parting"

@@ -15,6 +15,7 @@ import { compactionKey } from "../turns/Bell.ts"
 import type { Progress } from "../turns/Progress.ts"
 import type { TurnsRepo } from "../turns/TurnsRepo.ts"
 import type { SpendingRepo } from "../usage/SpendingRepo.ts"
+import type { Arrivals } from "../voice/Arrivals.ts"
 import type { VoiceRepo } from "../voice/VoiceRepo.ts"
 import type { Beside } from "./Beside.ts"
 import { compactBetween } from "./compact.ts"
@@ -26,6 +27,7 @@ type Needs =
   | Agents
   | Beside
   | Compactions
+  | Arrivals
   | Detached
   | Drafts
   | HistoryRepo

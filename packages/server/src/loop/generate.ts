@@ -2,8 +2,9 @@ import type { FinishReason, Usage } from "@harness/protocol"
 import { Effect, Stream } from "effect"
 import type { GenerateRequest, ModelEvent, ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { type Retry, withRetries } from "../providers/retry.ts"
-import { Progress } from "../turns/Progress.ts"
+import { GONE, Progress } from "../turns/Progress.ts"
 import type { TurnRow } from "../turns/TurnsRepo.ts"
+import { Arrivals } from "../voice/Arrivals.ts"
 import type { SpeechCleaner } from "../voice/speech.ts"
 import type { Growing } from "./Growing.ts"
 
@@ -40,14 +41,20 @@ export const generate = (options: {
   readonly room?: number | undefined
   readonly retryBaseMillis: number
   readonly onRetry: (retry: Retry) => Effect.Effect<void>
-}): Effect.Effect<Generated, ModelFailure, Progress> =>
+}): Effect.Effect<Generated, ModelFailure, Arrivals | Progress> =>
   Effect.gen(function* () {
     const progress = yield* Progress
+    const arrivals = yield* Arrivals
     const { growing, turn } = options
     const full = yield* Effect.makeLatch(false)
     const save = Effect.suspend(() => {
       const { tails, saved } = growing.tails()
-      return tails.length === 0 ? Effect.void : Effect.zipRight(progress.checkpoint(turn, tails), Effect.sync(saved))
+      const arrival = arrivals.due(turn.sessionId)
+      if (tails.length === 0 && arrival === undefined) return Effect.void
+      return Effect.map(progress.checkpoint(turn, tails, arrival?.write), (kept) => {
+        saved()
+        if (kept !== GONE) arrival?.kept()
+      })
     })
     const saving = Effect.sleep(CHECKPOINT).pipe(
       Effect.raceFirst(full.await),

@@ -24,6 +24,9 @@ const tokenize = (glob: string): ReadonlyArray<Token> => {
   return tokens
 }
 
+/** What does not stand for itself. */
+const SIGNS = /[\\*?]/
+
 // Our own, because `*` crosses separators, brackets and braces are common in commands and paths and stand for
 // themselves, and no pattern may take more than (its length × the text's): the text is the model's.
 const match = (tokens: ReadonlyArray<Token>, text: string): boolean => {
@@ -60,7 +63,8 @@ const match = (tokens: ReadonlyArray<Token>, text: string): boolean => {
  * Does the whole text fit the glob? `*` is any text, slashes and line ends too; `**` and a slash any folders or none; `?` one
  * character; a backslash takes the next character as it is.
  */
-export const matches = (glob: string, text: string): boolean => match(tokenize(glob), text)
+export const matches = (glob: string, text: string): boolean =>
+  glob === "*" || (SIGNS.test(glob) ? match(tokenize(glob), text) : glob === text)
 
 /** The glob that fits this text alone. */
 export const literal = (text: string): string => text.replace(/[\\*?]/g, "\\$&")

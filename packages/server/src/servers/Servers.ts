@@ -22,6 +22,7 @@ import { OutboxRepo } from "../hooks/OutboxRepo.ts"
 import { Webhooks } from "../hooks/Webhooks.ts"
 import { WebhooksRepo } from "../hooks/WebhooksRepo.ts"
 import { Calls } from "../jambonz/Calls.ts"
+import { Ticks } from "../jambonz/Ticks.ts"
 import { CommitRoom } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
 import { LogRepo } from "../log/LogRepo.ts"
@@ -49,6 +50,7 @@ import { Submissions } from "../turns/Submissions.ts"
 import { Turns } from "../turns/Turns.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { SpendingRepo } from "../usage/SpendingRepo.ts"
+import { Arrivals } from "../voice/Arrivals.ts"
 import { FactsRepo } from "../voice/FactsRepo.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import type { Jobs } from "../workspace/Jobs.ts"
@@ -85,11 +87,12 @@ const serverLayer = (server: ServerName, folder: string, root: string, durabilit
     FactsRepo.layer
   )
   return Calls.layer.pipe(
+    Layer.provideMerge(Ticks.layer),
     Layer.provideMerge(Layer.mergeAll(Engine.layer, Resolutions.layer)),
     Layer.provideMerge(Layer.mergeAll(Permissions.layer, Questions.layer)),
     Layer.provideMerge(RunnerLayer),
     Layer.provideMerge(Layer.mergeAll(Beside.layer, Detached.layer)),
-    Layer.provideMerge(Drafts.layer),
+    Layer.provideMerge(Layer.mergeAll(Drafts.layer, Arrivals.layer)),
     Layer.provideMerge(Layer.mergeAll(Tasks.layer, Compactions.layer)),
     Layer.provideMerge(Layer.mergeAll(Hooks.layer, HookAdmin.layer, Webhooks.layer, Deliveries.layer)),
     Layer.provideMerge(Streams.layer),

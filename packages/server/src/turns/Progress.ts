@@ -169,11 +169,21 @@ const make = Effect.gen(function* () {
   }
 
   /** Keeps the newest tails of growing parts, without an event. */
-  const checkpoint = (held: TurnRow, tails: ReadonlyArray<Tail>) =>
+  /** `beside`: what is kept with the text. */
+  const checkpoint = (
+    held: TurnRow,
+    tails: ReadonlyArray<Tail>,
+    beside: (tx: Tx) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void
+  ) =>
     own(held, "checkpoint", (tx, turn) =>
-      Effect.forEach(tails, ({ row, at, text }) => TurnsRepo.growPart(tx, turn.sessionId, turn.turnId, row, at, text), {
-        discard: true
-      })
+      Effect.zipRight(
+        Effect.forEach(
+          tails,
+          ({ row, at, text }) => TurnsRepo.growPart(tx, turn.sessionId, turn.turnId, row, at, text),
+          { discard: true }
+        ),
+        beside(tx)
+      )
     )
 
   /** A turn at its last generation takes none: nobody would answer them, and a prompt goes on as a turn of its own. */

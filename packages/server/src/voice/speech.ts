@@ -8,6 +8,8 @@ import { Spoken } from "./spoken.ts"
 
 const WORDS: Mode = { in: "words" }
 
+const isLetter = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90)
+
 /**
  * What of a model's text is spoken, as it streams. Markup goes and its words stay; blocks of code, targets of links, tags
  * and emoji are dropped; an address is its host (`example.com`), which every voice reads in its own language; lists, rows,
@@ -63,7 +65,9 @@ export class SpeechCleaner {
   }
 
   #run(): string {
-    while (this.#at < this.#text.length) {
+    for (;;) {
+      this.#plain()
+      if (this.#at >= this.#text.length) break
       const taken = this.#next(ahead(this.#text, this.#at, this.#ended))
       if (taken === MORE) break
       this.#at += taken
@@ -74,6 +78,16 @@ export class SpeechCleaner {
     this.#gone += from
     this.#at -= from
     return this.#spoken.take()
+  }
+
+  /** Letters within a word of ASCII are no mark and begin none: most of a text, the quick way. */
+  #plain(): void {
+    if (this.#mode !== WORDS || this.#fresh || this.#closings.size > 0) return
+    while (isLetter(this.#text.charCodeAt(this.#at)) && isLetter(this.#text.charCodeAt(this.#at - 1))) {
+      this.#spoken.say(this.#text.charAt(this.#at))
+      this.#picture = false
+      this.#at++
+    }
   }
 
   /** How many code units are settled by what stands here. */
