@@ -3,12 +3,11 @@ import { blockAt } from "./markup/blockAt.ts"
 import { characterBefore, isSpace } from "./markup/characters.ts"
 import { inlineAt } from "./markup/inlineAt.ts"
 import { pathAt } from "./markup/links.ts"
+import { isPlain } from "./markup/plain.ts"
 import type { LineKind, Mode, Token, Where } from "./markup/token.ts"
 import { Spoken } from "./spoken.ts"
 
 const WORDS: Mode = { in: "words" }
-
-const isLetter = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90)
 
 /**
  * What of a model's text is spoken, as it streams. Markup goes and its words stay; blocks of code, targets of links, tags
@@ -80,13 +79,19 @@ export class SpeechCleaner {
     return this.#spoken.take()
   }
 
-  /** Letters within a word of ASCII are no mark and begin none: most of a text, the quick way. */
+  /** Most of a text, the quick way: what is no mark within a line, and begins none. */
   #plain(): void {
     if (this.#mode !== WORDS || this.#fresh || this.#closings.size > 0) return
-    while (isLetter(this.#text.charCodeAt(this.#at)) && isLetter(this.#text.charCodeAt(this.#at - 1))) {
-      this.#spoken.say(this.#text.charAt(this.#at))
-      this.#picture = false
+    const text = this.#text
+    for (
+      ;
+      isPlain(text.charCodeAt(this.#at - 1), text.charCodeAt(this.#at), text.charCodeAt(this.#at + 1));
       this.#at++
+    ) {
+      const character = text.charAt(this.#at)
+      if (character === " ") this.#spoken.part("space")
+      else this.#spoken.say(character)
+      this.#picture = false
     }
   }
 

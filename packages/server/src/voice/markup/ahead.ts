@@ -3,6 +3,8 @@ import { characterAt } from "./characters.ts"
 /** The most characters that are held back for one construct; a longer one is no construct, but text. */
 export const HOLD_MAX = 200
 
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
 /** What is to come will decide. */
 export const MORE = Symbol("more")
 export type More = typeof MORE
@@ -25,7 +27,7 @@ export const ahead = (text: string, at: number, ended: boolean): Ahead => {
     unit,
     character: (offset) => {
       const first = unit(offset)
-      if (first === undefined || !/[\uD800-\uDBFF]/.test(first)) return first
+      if (first === undefined || !isHighSurrogate(first.charCodeAt(0))) return first
       return unit(offset + 1) === undefined ? undefined : characterAt(text, at + offset)
     },
     slice: (from, to) => text.slice(at + from, at + to)
