@@ -178,10 +178,7 @@ export const beginCall = (beginning: Beginning) =>
     const clear = (name: TimerName) => {
       run(name, Effect.void)
     }
-    const speaker = new Speaker(
-      () => clock.unsafeCurrentTimeMillis(),
-      (millis) => ticks.after(millis, () => speaker.flushAll())
-    )
+    const speaker = new Speaker(() => clock.unsafeCurrentTimeMillis(), ticks.after)
     const control = newControl()
     speaker.onInterrupt = (by) => cutsOff(scene, by, clock.unsafeCurrentTimeMillis())
     let isKeeping = false

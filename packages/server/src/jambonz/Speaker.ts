@@ -8,6 +8,8 @@ export interface Wire {
   readonly send: (frame: Outbound) => boolean
   /** Asks for a sign that everything sent so far has arrived; `arrived` is called once with it. */
   readonly ping: (arrived: () => void) => void
+  /** What is sent meanwhile goes out in one piece. */
+  readonly together: (run: () => void) => void
   readonly close: (code: number, reason: string) => void
 }
 
@@ -66,19 +68,23 @@ export interface Reply {
 export class Speaker {
   private wire: Wire | undefined
   private readonly replies = new Map<string, Reply>()
+  private newest: Reply | undefined
   private readonly unsent: Array<Outbound> = []
   private flushedAt = 0
   private isLater = false
+  private isProving = false
+  /** How much of its replies the newest socket was given since it was last asked. */
+  private unproven = new Map<Reply, number>()
   /** Called when more of a reply has arrived. */
   onArrival: () => void = () => {}
   /** Called when a reply begins that cuts off whatever is playing. */
   onInterrupt: (by: Reply) => void = () => {}
 
   private readonly now: () => number
-  private readonly later: (millis: number) => void
+  private readonly later: (millis: number, run: () => void) => void
 
-  /** `later`: calls `flushAll`, in so many milliseconds. */
-  constructor(now: () => number, later: (millis: number) => void) {
+  /** `later`: runs something quick, in so many milliseconds. */
+  constructor(now: () => number, later: (millis: number, run: () => void) => void) {
     this.now = now
     this.later = later
   }
@@ -86,6 +92,8 @@ export class Speaker {
   /** The call has a new socket: what may not have arrived is said again on it. */
   attach(wire: Wire): void {
     this.wire = wire
+    this.unproven = new Map()
+    this.isProving = false
     for (const frame of this.unsent.splice(0)) this.send(frame)
     for (const reply of this.replies.values()) {
       if (reply.sent > reply.from || reply.restored) reply.resumedAt = reply.delivered
@@ -123,6 +131,7 @@ export class Speaker {
 
   open(reply: Reply): void {
     this.replies.set(reply.replyId, reply)
+    this.newest = reply
     if (this.replies.size <= REPLIES_MAX) return
     // The other side may never say what became of one.
     for (const old of this.replies.values()) {
@@ -146,6 +155,8 @@ export class Speaker {
   }
 
   byTurn(turnId: string): Reply | undefined {
+    // Mostly it is the newest that is asked for.
+    if (this.newest?.turnId === turnId && this.replies.has(this.newest.replyId)) return this.newest
     for (const reply of this.replies.values()) if (reply.turnId === turnId) return reply
     return undefined
   }
@@ -199,11 +210,11 @@ export class Speaker {
     if (wait <= 0) this.flushOne(reply)
     else if (!this.isLater) {
       this.isLater = true
-      this.later(wait)
+      this.later(wait, () => this.flushAll())
     }
   }
 
-  flushAll(): void {
+  private flushAll(): void {
     this.isLater = false
     for (const reply of this.replies.values()) this.flushOne(reply)
   }
@@ -219,6 +230,14 @@ export class Speaker {
     reply.sent = reply.text.length
     this.flushedAt = at
     if (first && reply.interrupts) this.onInterrupt(reply)
+    wire.together(() => {
+      this.sendChunk(wire, reply, content, first, at)
+      this.unproven.set(reply, reply.sent)
+      this.prove()
+    })
+  }
+
+  private sendChunk(wire: Wire, reply: Reply, content: string, first: boolean, at: number): void {
     wire.send({
       type: "reply:chunk",
       reply_id: reply.replyId,
@@ -232,9 +251,20 @@ export class Speaker {
         content
       })
     })
-    const upTo = reply.sent
+  }
+
+  /** Asks for the sign that what was sent has arrived: one at a time, and the next for all that was sent meanwhile. */
+  private prove(): void {
+    const { unproven, wire } = this
+    if (wire === undefined || this.isProving || unproven.size === 0) return
+    this.isProving = true
+    this.unproven = new Map()
     wire.ping(() => {
-      reply.delivered = Math.max(reply.delivered, upTo)
+      for (const [reply, upTo] of unproven) reply.delivered = Math.max(reply.delivered, upTo)
+      if (this.wire === wire) {
+        this.isProving = false
+        this.prove()
+      }
       this.onArrival()
     })
   }
@@ -265,8 +295,11 @@ export class Speaker {
       ...(reply.turnNumber === undefined ? {} : { turn_id: reply.turnNumber }),
       ...(reply.turnNumber === undefined || reply.record === undefined ? {} : { turn_record: reply.record })
     })
+    const { sent } = reply
     this.wire?.ping(() => {
+      reply.delivered = Math.max(reply.delivered, sent)
       reply.closed = true
+      this.onArrival()
     })
   }
 }

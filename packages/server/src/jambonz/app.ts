@@ -141,8 +141,8 @@ const open = Effect.gen(function* () {
   if (!(yield* mayAsk(request, place.server, new Uint8Array()))) return yield* unauthorized
   if (!asksFor(APP_SUBPROTOCOL, request.headers)) return yield* noUpgrade
   const message = NodeHttpServerRequest.toIncomingMessage(request)
-  const socket = yield* takeOver(message, listener.headOf(message), APP_SUBPROTOCOL)
-  if (socket !== undefined) yield* onNewServer(place.server, converse(socket, place))
+  const upgraded = yield* takeOver(message, listener.headOf(message), APP_SUBPROTOCOL)
+  if (upgraded !== undefined) yield* onNewServer(place.server, converse(upgraded.socket, place))
   return HttpServerResponse.empty()
 })
 

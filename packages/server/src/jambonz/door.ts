@@ -8,12 +8,11 @@ import {
   type SessionStart
 } from "@harness/protocol/jambonz"
 import { Deferred, Effect, Either, Fiber, Queue } from "effect"
-import type { WebSocket } from "ws"
 import { Draining } from "../http/Draining.ts"
 import type { Call } from "./Call.ts"
 import type { Calls } from "./Calls.ts"
 import { Patience } from "./Patience.ts"
-import { callSocket } from "./socket.ts"
+import { callSocket, type Upgraded } from "./socket.ts"
 
 /** Who does not answer our goodbye is gone. */
 const GOODBYE = "2 seconds"
@@ -79,7 +78,7 @@ const waitingRoom = Effect.map(Queue.dropping<string | undefined>(FRAMES_MAX), (
  * One socket, from its first frame to its close. Frames that make no sense are dropped: a call is not ended for them. The
  * call goes on when the socket does not.
  */
-export const converse = (socket: WebSocket, calls: Calls["Type"], agent: string | undefined) =>
+export const converse = (socket: Upgraded, calls: Calls["Type"], agent: string | undefined) =>
   Effect.gen(function* () {
     const draining = yield* Draining
     const patience = yield* Patience

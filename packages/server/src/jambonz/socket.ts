@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http"
+import type { Duplex } from "node:stream"
 import { APP_SUBPROTOCOL, FRAME_MAX, SUBPROTOCOL } from "@harness/protocol/jambonz"
 import { Effect } from "effect"
 import { WebSocket, WebSocketServer } from "ws"
@@ -48,19 +49,26 @@ export const asksFor = (subprotocol: string, headers: Record<string, string | un
   headers["upgrade"]?.toLowerCase() === "websocket" &&
   (headers["sec-websocket-protocol"] ?? "").split(",").some((name) => name.trim() === subprotocol)
 
+/** A socket, and what carries it. */
+export interface Upgraded {
+  readonly socket: WebSocket
+  readonly stream: Duplex
+}
+
 /** Turns a checked upgrade request into a socket; nothing when it is no WebSocket's. */
 export const takeOver = (
   request: IncomingMessage,
   head: Buffer,
   subprotocol: keyof typeof sockets = SUBPROTOCOL
-): Effect.Effect<WebSocket | undefined> =>
+): Effect.Effect<Upgraded | undefined> =>
   Effect.async((resume) => {
-    request.socket.once("close", () => resume(Effect.succeed(undefined)))
-    sockets[subprotocol].handleUpgrade(request, request.socket, head, (socket) => resume(Effect.succeed(socket)))
+    const stream = request.socket
+    stream.once("close", () => resume(Effect.succeed(undefined)))
+    sockets[subprotocol].handleUpgrade(request, stream, head, (socket) => resume(Effect.succeed({ socket, stream })))
   })
 
 /** The socket as a call uses it. Pings are counted: a pong says that everything before its ping has arrived. */
-export const callSocket = (socket: WebSocket, ears: Ears): CallSocket => {
+export const callSocket = ({ socket, stream }: Upgraded, ears: Ears): CallSocket => {
   const owed: Array<{ readonly count: number; readonly arrived: () => void }> = []
   let pings = 0
   let beats = 0
@@ -97,6 +105,11 @@ export const callSocket = (socket: WebSocket, ears: Ears): CallSocket => {
       return true
     },
     ping,
+    together: (run) => {
+      stream.cork()
+      run()
+      stream.uncork()
+    },
     beat: () => {
       // Who is not listened to cannot answer.
       if (socket.isPaused) return

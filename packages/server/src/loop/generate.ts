@@ -1,5 +1,5 @@
 import type { FinishReason, Usage } from "@harness/protocol"
-import { Effect, Stream } from "effect"
+import { Clock, Effect, Stream } from "effect"
 import type { GenerateRequest, ModelEvent, ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { type Retry, withRetries } from "../providers/retry.ts"
 import { GONE, Progress } from "../turns/Progress.ts"
@@ -9,7 +9,9 @@ import type { SpeechCleaner } from "../voice/speech.ts"
 import type { Growing } from "./Growing.ts"
 
 /** A crash loses at most the text of this time, or this many code units. */
-const CHECKPOINT = "250 millis"
+const CHECKPOINT_MILLIS = 250
+/** Turns keep their texts at the same moments, so many apart, and so in one transaction. */
+const MOMENT_MILLIS = 50
 const CHECKPOINT_UNITS = 4_096
 
 /** A call as the model wrote it. */
@@ -56,7 +58,10 @@ export const generate = (options: {
         if (kept !== GONE) arrival?.kept()
       })
     })
-    const saving = Effect.sleep(CHECKPOINT).pipe(
+    const checkpoint = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.sleep(CHECKPOINT_MILLIS - (now % MOMENT_MILLIS))
+    )
+    const saving = checkpoint.pipe(
       Effect.raceFirst(full.await),
       Effect.zipRight(full.close),
       Effect.zipRight(save),
