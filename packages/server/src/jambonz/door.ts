@@ -53,8 +53,11 @@ const dropping = () => {
     })
 }
 
+/** Nothing comes after it. */
+const LAST = Symbol("last")
+
 /** Frames on their way from the socket to the call; while too many are, the socket is not read. `undefined` is no text. */
-const waitingRoom = Effect.map(Queue.dropping<string | undefined>(FRAMES_MAX), (frames) => {
+const waitingRoom = Effect.map(Queue.dropping<string | undefined | typeof LAST>(FRAMES_MAX), (frames) => {
   let count = 0
   let units = 0
   return {
@@ -65,8 +68,10 @@ const waitingRoom = Effect.map(Queue.dropping<string | undefined>(FRAMES_MAX), (
       units += text?.length ?? 0
       return true
     },
+    end: () => void Queue.unsafeOffer(frames, LAST),
     isFull: () => count > WAITING_FRAMES || units > WAITING_UNITS,
     take: Effect.map(Queue.take(frames), (text) => {
+      if (text === LAST) return text
       count--
       units -= text?.length ?? 0
       return text
@@ -97,7 +102,10 @@ export const converse = (socket: Upgraded, calls: Calls["Type"], agent: string |
       text: tell,
       binary: () => tell(undefined),
       closing: () => Deferred.unsafeDone(closing, Effect.void),
-      closed: () => Deferred.unsafeDone(closed, Effect.void)
+      closed: () => {
+        waiting.end()
+        Deferred.unsafeDone(closed, Effect.void)
+      }
     })
 
     const begin = (text: string) =>
@@ -107,8 +115,10 @@ export const converse = (socket: Upgraded, calls: Calls["Type"], agent: string |
           started = true
           // Either the call has this socket, and hears of its end, or it never had: a fiber of its own gives it, to the end.
           const giving = Effect.forkDaemon(Effect.interruptible(calls.attach(start.right, agent, wire)))
-          call = yield* Effect.uninterruptible(Effect.flatMap(giving, Fiber.join))
-          return
+          const given = Effect.map(Effect.flatMap(giving, Fiber.join), (its) => {
+            call = its
+          })
+          return yield* Effect.uninterruptible(given)
         }
         if (start.left === undefined) return yield* drop("a frame before session:start was dropped")
         wire.close(start.left.code, start.left.reason)
@@ -138,6 +148,7 @@ export const converse = (socket: Upgraded, calls: Calls["Type"], agent: string |
     const listen = Effect.gen(function* () {
       for (;;) {
         const text = yield* waiting.take
+        if (text === LAST) return
         yield* take(text)
         if (!waiting.isFull()) wire.resume()
       }
@@ -148,7 +159,7 @@ export const converse = (socket: Upgraded, calls: Calls["Type"], agent: string |
     })
     yield* Effect.forkScoped(Effect.delay(hurry, patience.start))
     yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(wire.beat), patience.heartbeat)))
-    yield* Effect.forkScoped(Effect.raceFirst(listen, Deferred.await(closing)))
+    const listening = yield* Effect.forkScoped(Effect.raceFirst(listen, Deferred.await(closing)))
     yield* Effect.forkScoped(Effect.zipRight(Deferred.await(closing), Effect.delay(Effect.sync(wire.cut), GOODBYE)))
     yield* Effect.forkScoped(
       Effect.zipRight(
@@ -157,4 +168,6 @@ export const converse = (socket: Upgraded, calls: Calls["Type"], agent: string |
       )
     )
     yield* Deferred.await(closed)
+    // What it said last is taken in, though it has gone.
+    yield* Effect.timeoutOption(Fiber.await(listening), GOODBYE)
   }).pipe(Effect.scoped)

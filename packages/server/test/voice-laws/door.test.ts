@@ -150,6 +150,20 @@ it("the longest call_sid names a call", async () => {
   await caller.line.closed
 })
 
+it("a call that is over as soon as it began has its end", async () => {
+  const calls = await Promise.all(Array.from({ length: 8 }, (_, n) => Caller.call(server, `short-${n}`, mine)))
+  for (const call of calls) {
+    call.speak("never mind")
+    call.say({ type: "session:end", reason: "caller_hangup" })
+    call.line.socket.close()
+  }
+  for (const call of calls) {
+    await call.line.closed
+    const end = async () => (await wire(server).get(call.session)).body.metadata?.end
+    await expect.poll(end, { timeout: 5_000 }).toMatchObject({ reason: "caller_hangup" })
+  }
+})
+
 it("frames that make no sense are dropped and logged, and the call goes on", async () => {
   const line = await openLine(server, mine)
   // Before its first frame a call has no turns.
