@@ -1,5 +1,7 @@
 import type { Silence } from "@harness/protocol/jambonz"
 import { Clock, Effect } from "effect"
+import { CommitRoom } from "../log/Commit.ts"
+import { type SessionRow, SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { lineOf } from "../voice/lines.ts"
 import { speakingMillis } from "../voice/playout.ts"
 import { sayGoodbye } from "./parting.ts"
@@ -30,6 +32,14 @@ const isBusy = (scene: Scene, now: number): boolean => {
   )
 }
 
+/** Whether a turn is open, or about to be. */
+const isTurnOpen = ({ sessionId }: Scene) =>
+  Effect.gen(function* () {
+    const room = yield* CommitRoom
+    const session = yield* room.commit<SessionRow | undefined, never>((tx) => SessionsRepo.find(tx, sessionId))
+    return session !== undefined && (session.activeTurn !== null || session.queued > 0)
+  })
+
 /** Silences since the caller last did something: those before a key was pressed do not count. */
 const streakOf = ({ control }: Scene, { streak = 1 }: Silence): number => {
   if (streak <= control.streakBefore) control.streakBefore = 0
@@ -43,6 +53,8 @@ export const silent = (scene: Scene, event: Silence) =>
     const { asking, language, voice } = scene
     const streak = streakOf(scene, event)
     if (isBusy(scene, yield* Clock.currentTimeMillis)) return
+    // The turn that asked the caller something is open until they answer.
+    if (asking === undefined && (yield* isTurnOpen(scene))) return
     const { seconds } = event
     const said =
       seconds === undefined ? "The caller has said nothing." : `The caller has said nothing for ${seconds} s.`

@@ -56,6 +56,16 @@ it("a silence is answered by the reprompt, the third in a row by goodbye and a h
   expect(wordsIn(await line.history())).toEqual(["Still there?", "Still there?", "Bye then."])
 })
 
+it("while a reprompt is about to be said, another silence asks nothing", async () => {
+  const line = await onCall(server, { agent: "acme" })
+  silence(line, 1)
+  silence(line, 2)
+  expect((await heard(line)).text).toBe("Still there?")
+  await line.dealtWith()
+  expect(await line.turns()).toHaveLength(1)
+  await line.end()
+})
+
 it("the reprompt is in the caller's language, and a caller who speaks into the goodbye stays", async () => {
   plays(model, answers("Ja, bitte?"))
   const line = await onCall(server, { agent: "brisk", start: { language: "de-DE" } })
