@@ -34,6 +34,8 @@ export interface Control {
   readonly cuts: Map<string, string>
   /** Calls whose tools the agent has something to say of. */
   readonly working: Map<string, { readonly turnId: TurnId; readonly name: string }>
+  /** Since when nobody has the floor whom a reply that nobody asked for would wait for. */
+  floorFreeAt: number
   /** The call's last words are on their way, or said. */
   isEnding: boolean
 }
@@ -47,5 +49,6 @@ export const newControl = (): Control => ({
   manners: new Map(),
   cuts: new Map(),
   working: new Map(),
+  floorFreeAt: 0,
   isEnding: false
 })

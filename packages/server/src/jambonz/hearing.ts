@@ -1,6 +1,6 @@
 import type { TurnId } from "@harness/protocol"
 import type { ReplyDropped, ReplySpoken, TurnCancel, UserInterruption } from "@harness/protocol/jambonz"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Bell } from "../turns/Bell.ts"
 import { markCancelled } from "../turns/settle.ts"
@@ -9,6 +9,7 @@ import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { remainderOf } from "../voice/align.ts"
 import { spokenAfter, VOICE_BEGINS_MILLIS } from "../voice/playout.ts"
 import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
+import { floorMillis, freeFloor } from "./floor.ts"
 import { keepHeard } from "./heard.ts"
 import { sayLater } from "./renew.ts"
 import { rowOf } from "./replies.ts"
@@ -79,13 +80,15 @@ const hear = (scene: Scene, replyId: string, verdict: Verdict, options: { readon
   })
 
 /** The reply is no longer being said. */
-const leave = (scene: Scene, replyId: string): void => {
-  const reply = scene.speaker.byId(replyId)
-  if (reply?.over === true) scene.speaker.forget(reply)
-  if (scene.unprompted?.replyId !== replyId) return
-  scene.unprompted = undefined
-  sayNext(scene)
-}
+const leave = (scene: Scene, replyId: string) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const reply = scene.speaker.byId(replyId)
+    freeFloor(scene, reply, now)
+    if (reply?.over === true) scene.speaker.forget(reply)
+    if (scene.unprompted?.replyId !== replyId) return
+    scene.unprompted = undefined
+    sayNext(scene)
+  })
 
 /** What was heard of a reply: what it said under another id before was heard as well. */
 const heardOf = (scene: Scene, replyId: string, spoken: string): string => {
@@ -106,32 +109,28 @@ const guessed =
   (reply: Reply, spoken: string): Verdict =>
   (row) => {
     if (row.heard !== null || spoken === reply.text) return undefined
-    return spoken === "" ? { heard: "none", spoken: null } : { heard: "estimate", spoken }
+    return spoken.trim() === "" ? { heard: "none", spoken: null } : { heard: "estimate", spoken }
   }
 
-/** How much there was time for of a reply that nobody asked for and nobody told of. An estimate. */
-const inTime = (reply: Reply, now: number): Verdict =>
-  guessed(
-    reply,
-    reply.firstChunkAt === undefined
-      ? ""
-      : spokenAfter(reply.text, Math.max(0, now - reply.firstChunkAt - VOICE_BEGINS_MILLIS))
-  )
+/** What can have been heard of a reply of which nobody told: what had arrived, and no more than there was time for. */
+const inTime = (scene: Scene, reply: Reply, now: number): Verdict => {
+  const { delivered, text, turnNumber } = reply
+  const arrived = text.slice(0, delivered)
+  if (turnNumber !== undefined) return guessed(reply, arrived)
+  return guessed(reply, spokenAfter(arrived, Math.max(0, floorMillis(scene, reply, now) - VOICE_BEGINS_MILLIS)))
+}
 
 /** A reply that one of our own cut off, and nobody says what was heard of it. */
 export const cutUnheard = (scene: Scene, reply: Reply, spoken: string) =>
-  Effect.zipRight(
-    hear(scene, reply.replyId, guessed(reply, spoken), { cancel: false }),
-    Effect.sync(() => leave(scene, reply.replyId))
-  )
+  Effect.zipRight(hear(scene, reply.replyId, guessed(reply, spoken), { cancel: false }), leave(scene, reply.replyId))
 
-/** The call is over. What was never sent was not heard, and of what nobody asked for no more than there was time for. */
+/** The call is over. What had not arrived was not heard, and of what nobody asked for no more than there was time for. */
 export const hearTheRest = (scene: Scene, endedAt: number) =>
   Effect.gen(function* () {
     const room = yield* CommitRoom
     const turns = yield* Turns
     const unsure = scene.speaker.all.filter(
-      ({ firstChunkAt, restored, turnNumber }) => !restored && (firstChunkAt === undefined || turnNumber === undefined)
+      ({ delivered, restored, text, turnNumber }) => !restored && (delivered < text.length || turnNumber === undefined)
     )
     for (const reply of unsure) {
       yield* Effect.ignore(Effect.timeout(turns.awaitTerminal(scene.sessionId, reply.turnId), SETTLES_WITHIN))
@@ -141,16 +140,13 @@ export const hearTheRest = (scene: Scene, endedAt: number) =>
           if (row === undefined) yield* VoiceRepo.putReply(tx, rowOf(scene, reply, {}))
         })
       )
-      yield* hear(scene, reply.replyId, inTime(reply, endedAt), { cancel: false })
+      yield* hear(scene, reply.replyId, inTime(scene, reply, endedAt), { cancel: false })
     }
   })
 
 /** `reply_spoken`: all of it was heard. */
 export const spoken = (scene: Scene, { reply_id }: ReplySpoken) =>
-  Effect.zipRight(
-    hear(scene, reply_id, wholly, { cancel: false }),
-    Effect.sync(() => leave(scene, reply_id))
-  )
+  Effect.zipRight(hear(scene, reply_id, wholly, { cancel: false }), leave(scene, reply_id))
 
 /** `user_interruption`: what was heard of it, word for word. The turn that still makes it ends. */
 export const interrupted = (scene: Scene, event: UserInterruption) =>
@@ -159,7 +155,7 @@ export const interrupted = (scene: Scene, event: UserInterruption) =>
     const text = scene.speaker.byId(reply_id)?.text
     scene.unheard = (text === undefined ? undefined : remainderOf([text], heardOf(scene, reply_id, spoken))) ?? unspoken
     yield* hear(scene, reply_id, upTo(scene, reply_id, spoken), { cancel: true })
-    leave(scene, reply_id)
+    yield* leave(scene, reply_id)
   })
 
 /** `reply_dropped`: nobody heard a word of it. What a newer one took the place of is said after that. */
@@ -169,10 +165,7 @@ export const dropped = (scene: Scene, { reason, reply_id }: ReplyDropped) =>
     if (reason === "replaced" && reply !== undefined && reply.turnNumber === undefined && reply.state !== "muted") {
       return sayLater(scene, reply)
     }
-    return Effect.zipRight(
-      hear(scene, reply_id, upTo(scene, reply_id, ""), { cancel: false }),
-      Effect.sync(() => leave(scene, reply_id))
-    )
+    return Effect.zipRight(hear(scene, reply_id, upTo(scene, reply_id, ""), { cancel: false }), leave(scene, reply_id))
   })
 
 /** `turn:cancel`: nothing more of that turn is wanted. Until an event says otherwise, nothing of it was heard. */
@@ -184,6 +177,7 @@ export const cancelTurn = (scene: Scene, { turn_id }: TurnCancel) =>
     if (reply === undefined) return yield* overlooked(scene, "a turn:cancel of a turn that is not there")
     scene.timers.clear("filler")
     yield* hear(scene, reply.replyId, not, { cancel: true })
+    freeFloor(scene, reply, yield* Clock.currentTimeMillis)
   })
 
 /** A reply that the other side did not take: its turn has nobody to talk to. */
@@ -191,5 +185,5 @@ export const notSaid = (scene: Scene, reply: Reply) =>
   Effect.gen(function* () {
     reply.state = "muted"
     yield* hear(scene, reply.replyId, not, { cancel: true })
-    leave(scene, reply.replyId)
+    yield* leave(scene, reply.replyId)
   })

@@ -1,4 +1,5 @@
 import type { ReplyRow } from "../voice/VoiceRepo.ts"
+import { takeFloor } from "./floor.ts"
 import type { Reply } from "./Speaker.ts"
 import type { Scene } from "./scene.ts"
 
@@ -30,5 +31,6 @@ export const beginReply = (scene: Scene, reply: Reply, input: string): void => {
   scene.unheard = ""
   scene.fillers = 0
   scene.speaker.open(reply)
+  takeFloor(scene)
   scene.timers.set("filler", scene.voice.fillerAfterMillis)
 }

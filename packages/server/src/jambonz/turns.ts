@@ -12,6 +12,7 @@ import { turnRecordOf } from "../voice/turnRecord.ts"
 import { VoiceRepo } from "../voice/VoiceRepo.ts"
 import { answerAsked, spokenPrompt } from "./asks.ts"
 import { callerActs } from "./callOff.ts"
+import { freeFloor } from "./floor.ts"
 import { keepLatency } from "./latency.ts"
 import { beginReply, rowOf } from "./replies.ts"
 import { detach, tellLate } from "./requests.ts"
@@ -201,6 +202,8 @@ export const endReply = (scene: Scene, reply: Reply, turn: TurnSnapshot) =>
     if (turn.state === "failed") apologise(scene, reply)
     scene.speaker.end(reply, reply.turnNumber === undefined ? undefined : recordOf(reply, turn))
     reply.over = true
+    // Of one that says nothing nobody tells.
+    if (reply.text.trim() === "") freeFloor(scene, reply, yield* Clock.currentTimeMillis)
     if (reply.turnNumber === undefined && reply.text.trim() === "" && scene.unprompted === reply) {
       scene.unprompted = undefined
       sayNext(scene)

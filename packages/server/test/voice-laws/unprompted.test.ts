@@ -1,8 +1,9 @@
 import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
+import { agree } from "../kit/line.ts"
 import { answers, clearUp, type OnCall, onCall, plays } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
-import { type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { makeGate, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 import { wire } from "../kit/wire.ts"
 
 let model: ScriptedModel
@@ -95,6 +96,36 @@ it("L12: a reply that a newer one took the place of is said after that one, and 
   await line.dealtWith()
   expect((await kept(line, () => true)).map(textOf)).toEqual(["Your taxi is here."])
   await line.end()
+})
+
+it("L12: a reply that waited for the floor until the call ended was not heard, however long it waited", async () => {
+  plays(model, answers("Hello."), answers(LONG))
+  const line = await onCall(server, { agent: "acme" })
+  line.speak(1, "Hello")
+  const hello = await line.reply()
+  speakUnasked(line, "The taxi.")
+  await line.reply()
+  await new Promise((resolve) => setTimeout(resolve, A_WHILE_MILLIS))
+  line.event("reply_spoken", { reply_id: hello.replyId })
+  await line.end()
+  expect((await kept(line, ({ length }) => length === 1)).map(textOf)).toEqual(["Hello."])
+})
+
+it("L12: of what was on its way when the call ended only what had arrived is kept, and marked as a guess", async () => {
+  const gate = makeGate()
+  const rest = answers(" The rest is never heard.")
+  plays(model, [{ type: "text", text: "It begins well." }, { type: "pause", gate }, ...rest])
+  const line = await onCall(server, { agent: "acme" })
+  line.speak(1, "Tell me")
+  await line.chunk()
+  await agree(line)
+  line.socket.pause()
+  gate.open()
+  while ((await line.turns())[0]?.["state"] !== "completed") await new Promise((again) => setTimeout(again, 20))
+  await line.end()
+  const [guess] = await kept(line, ([first]) => first?.estimated === true)
+  expect(textOf(guess)).toBe("It begins well.")
+  line.socket.terminate()
 })
 
 it("noise that began like speech holds a late result back for a while, and no longer", async () => {
