@@ -19,17 +19,28 @@ const wordsOf = (text: string): ReadonlyArray<string> =>
 type Fields = Readonly<Record<string, unknown>>
 const fieldsOf = ({ frame }: Entry): Fields => (typeof frame === "object" && frame !== null ? { ...frame } : {})
 
+/** Replies that one of the harness's own, or a command of it, may have cut off: of that the other side says nothing. */
+const cutByUs = (frames: ReadonlyArray<Fields>): ReadonlyArray<unknown> => {
+  const cuts = ({ interrupt, name, type }: Fields) =>
+    (type === "reply:chunk" && interrupt === true) || (type === "command" && (name === "hangup" || name === "transfer"))
+  const last = frames.findLastIndex(cuts)
+  const by = frames[last]?.["reply_id"]
+  return frames.slice(0, Math.max(0, last)).flatMap(({ reply_id }) => (reply_id === by ? [] : (reply_id ?? [])))
+}
+
 /** Replies of which the harness was not told what was heard: cut off by nobody's word, or told of to a dead socket. */
 const untold = ({ heard, timeline }: Report): ReadonlySet<unknown> => {
   const of = (direction: Entry["direction"]) => timeline.filter((entry) => entry.direction === direction).map(fieldsOf)
   const told = new Set(of("jambonz → harness").map(({ reply_id }) => reply_id))
+  const sent = of("harness → jambonz")
   const lost = of("lost")
   const lostTurns = new Set(lost.filter(({ type }) => type === "turn:cancel").map(({ turn_id }) => turn_id))
-  const ofLostTurns = of("harness → jambonz").filter(({ turn_id }) => lostTurns.has(turn_id))
+  const ofLostTurns = sent.filter(({ turn_id }) => lostTurns.has(turn_id))
   return new Set([
     ...lost.flatMap(({ reply_id }) => reply_id ?? []),
     ...ofLostTurns.map(({ reply_id }) => reply_id),
-    ...heard.filter(({ cut, replyId }) => cut && !told.has(replyId)).map(({ replyId }) => replyId)
+    ...heard.filter(({ cut, replyId }) => cut && !told.has(replyId)).map(({ replyId }) => replyId),
+    ...cutByUs(sent).filter((replyId) => !told.has(replyId))
   ])
 }
 
@@ -77,7 +88,18 @@ const unspoken = (rows: Rows, overAt: number): ReadonlySet<unknown> =>
       .map(({ data }) => data.turnId)
   )
 
-/** L12: what the history says was spoken is what the caller heard, in that order. */
+/** Replies nobody asked for: they wait for the floor, and stand in the history where they were thought of. */
+const unasked = ({ timeline }: Report): ReadonlySet<unknown> =>
+  new Set(
+    timeline
+      .map(fieldsOf)
+      .flatMap(({ reply_id, turn_id, type }) => (type === "reply:chunk" && turn_id === undefined ? [reply_id] : []))
+  )
+
+/**
+ * L12: what the history says was spoken is what the caller heard, in that order; replies nobody asked for each as a whole,
+ * wherever.
+ */
 const hearingFaults = (
   { overAt, report }: Made,
   rows: Rows,
@@ -85,11 +107,21 @@ const hearingFaults = (
 ): ReadonlyArray<string> => {
   const silent = unspoken(rows, overAt)
   const entries = all.filter(({ turnId }) => !silent.has(turnId))
+  const spoken = report.heard.filter(({ kind }) => kind === "reply")
+  const ofTheirOwn = unasked(report)
+  const anywhere = received(report, ofTheirOwn)
   const compared = (open: ReadonlySet<string>) => {
-    const known = (words: ReadonlyArray<string>) => words.filter((word) => !open.has(word)).join(" ")
-    const heard = known(report.heard.filter(({ kind }) => kind === "reply").flatMap(({ text }) => wordsOf(text)))
+    const known = (words: ReadonlyArray<string>) => words.filter((word) => !open.has(word))
+    const heard = known(spoken.flatMap(({ text }) => wordsOf(text)))
     const kept = known(spokenIn(entries))
-    return heard === kept ? [] : [`heard: ${heard}\n kept: ${kept}`]
+    const inOrder = (words: ReadonlyArray<string>) => words.filter((word) => !anywhere.has(word)).join(" ")
+    const all = ` ${kept.join(" ")} `
+    const isKept = (words: ReadonlyArray<string>) => words.length === 0 || all.includes(` ${words.join(" ")} `)
+    const same =
+      [...heard].sort().join(" ") === [...kept].sort().join(" ") &&
+      inOrder(heard) === inOrder(kept) &&
+      spoken.every(({ replyId, text }) => !ofTheirOwn.has(replyId) || isKept(known(wordsOf(text))))
+    return same ? [] : [`heard: ${heard.join(" ")}\n kept: ${kept.join(" ")}`]
   }
   const open = untold(report)
   const strict = compared(received(report, open))
@@ -99,11 +131,18 @@ const hearingFaults = (
 /** How often a history is looked at again, 20 ms apart, before it is taken for what it stays. */
 const LOOKS = 150
 
-/** The session's status, once nothing goes on in it any more. */
-const settled = async (get: (path: string) => Promise<Answer["body"]>): Promise<Answer["body"]> => {
+/** So long a call that is over may have things going on: a late result is waited for, and not much else. */
+const SETTLES_MILLIS = 30_000
+
+/** Waits until the call is over for the harness too and nothing goes on in its session any more. */
+const settled = async (get: (path: string) => Promise<Answer["body"]>) => {
+  const until = Date.now() + SETTLES_MILLIS
   for (;;) {
+    const { metadata } = await get("")
     const status = await get("/status")
-    if (status.state === "idle" && status.queued === 0) return status
+    const isSettled = metadata?.end !== undefined && status.state === "idle" && status.queued === 0
+    if (isSettled) return { status, faults: [] }
+    if (Date.now() > until) return { status, faults: [`not settled: ${JSON.stringify({ metadata, status })}`] }
     await delay(20)
   }
 }
@@ -114,7 +153,7 @@ export const callFaults = async (server: Harness, callSid: string, made: Made): 
   const api = wire(server)
   const session = `/sessions/call-${callSid}`
   const get = async (path: string) => (await api.get(`${session}${path}`)).body
-  const status = await settled(get)
+  const { faults, status } = await settled(get)
   const turns = await pages(api.get, `${session}/turns`, "turns")
   const rows = await wholeLog(api, `call-${callSid}`)
   let entries = await pages(api.get, `${session}/history`, "entries")
@@ -127,6 +166,7 @@ export const callFaults = async (server: Harness, callSid: string, made: Made): 
   return [
     ...wrong.map(({ at, kind, message }) => `${kind} at ${Math.round(at)}: ${message}`),
     ...(report.failure === undefined ? [] : [`On failure ran: ${report.failure.message}`]),
+    ...faults,
     ...[...status.pendingCalls, ...status.waitingOn].map((one) => `it waits: ${JSON.stringify(one)}`),
     ...turns.flatMap(({ state, turnId }) => (isTerminal(state) ? [] : [`${turnId} is ${state}`])),
     ...turns.flatMap(({ state, stopReason, turnId }) =>

@@ -43,6 +43,8 @@ export interface Plan {
   readonly acts: ReadonlyArray<Act>
   readonly agent: string
   readonly settings: typeof CallSettings.Encoded
+  /** The caller hangs up at once, whatever is said or about to be; else when there is nothing more to be heard. */
+  readonly inMidst: boolean
 }
 
 /** How many of the agents there are; they differ in their voice. */
@@ -75,6 +77,12 @@ const makers = (dice: Chance, seed: number) => {
     const text = wish("talk", "markup", "tool", "talktool")
     return bargeIn({ afterWords: dice.whole(0, most), text, ...interim(text) })
   }
+  /** Where something nobody asked for comes: when nothing is said, into a reply, or while its turn is open. */
+  const before = (): ReadonlyArray<Step> =>
+    dice.pick([[], [listen()], [listen()], [ask("talk", "long"), words(dice.whole(0, 4))]])
+  /** What is said because of it is heard, is spoken into, or comes when it comes. */
+  const after = (): ReadonlyArray<Step> => dice.pick([[], [reply()], [over(5)], [pauseFor(dice.whole(0, 500))]])
+  const ending = (): ReadonlyArray<Step> => [dice.next() < 0.7 ? reply() : over(3)]
   const make: Record<Kind, () => ReadonlyArray<Act>> = {
     plain: () => steps(ask("talk"), reply()),
     markup: () => steps(ask("markup"), reply()),
@@ -114,15 +122,18 @@ const makers = (dice: Chance, seed: number) => {
         { instructions: wish("talk", "markup") },
         { user_input: wish("talk"), interrupt: true }
       ])
-      return steps(...(dice.next() < 0.5 ? [listen()] : []), update("generate_reply", data))
+      return steps(...before(), update("generate_reply", data), ...after())
     },
     inject: () => steps(update("inject_context", { messages: [{ role: "system", content: `Note ${said++}.` }] })),
-    prompt: () => [...(dice.next() < 0.5 ? steps(listen()) : []), { prompt: wish("talk", "tool") }],
+    prompt: () => [...steps(...before()), { prompt: wish("talk", "tool") }, ...steps(...after())],
     noise: () => steps(ask("talk", "long"), bargeIn({ afterWords: 0 }), reply()),
-    silence: () => steps(listen(), silence(dice.whole(3, 8))),
-    dtmf: () => steps(press(dice.pick(["1", "42#", "0"])), pauseFor(dice.whole(0, 100))),
-    hangup: () => steps(ask("bye"), reply()),
-    transfer: () => steps(ask("pass"), reply())
+    silence: () => steps(listen(), silence(dice.whole(3, 40))),
+    dtmf: () => {
+      const keys = press(dice.pick(["1", "42#", "0#"]))
+      return dice.next() < 0.3 ? steps(keys, pauseFor(dice.whole(0, 100))) : steps(...before(), keys, ...after())
+    },
+    hangup: () => steps(ask("bye"), ...ending()),
+    transfer: () => steps(ask("pass"), ...ending())
   }
   return make
 }
@@ -131,10 +142,12 @@ const makers = (dice: Chance, seed: number) => {
 export const randomCall = (seed: number, dice: Chance, among: readonly [Kind, ...ReadonlyArray<Kind>]): Plan => {
   const make = makers(dice, seed)
   const kinds = Array.from({ length: dice.whole(1, 3) }, () => dice.pick(among))
-  const end: ReadonlyArray<Act> = dice.next() < 0.7 ? [{ steps: [listen(), silence(10), listen()] }] : []
+  const inMidst = dice.next() < 0.2
+  const end: ReadonlyArray<Act> = !inMidst && dice.next() < 0.8 ? [{ steps: [listen(), silence(10), listen()] }] : []
   return {
     kinds,
     acts: [...kinds.flatMap((kind) => make[kind]()), ...end],
+    inMidst,
     agent: dice.pick(AGENTS),
     settings: {
       speed: SPEED,
