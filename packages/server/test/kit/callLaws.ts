@@ -97,8 +97,9 @@ const unasked = ({ timeline }: Report): ReadonlySet<unknown> =>
   )
 
 /**
- * L12: what the history says was spoken is what the caller heard, in that order; replies nobody asked for each as a whole,
- * wherever.
+ * L12: what the history says was spoken is what the caller heard, word for word and in that order. Replies nobody asked for
+ * stand where they were thought of, which is not where they were heard: each of them as a whole, wherever. Not compared are
+ * the words that arrived of replies whose fate the protocol does not tell; what never arrived may be kept of none.
  */
 const hearingFaults = (
   { overAt, report }: Made,
