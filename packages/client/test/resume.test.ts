@@ -106,8 +106,10 @@ describe("L3: a reader that is cut at any byte and resumes", () => {
           const story = tell([...steps, { kind: "close" }, { kind: "note" }])
           const end: TurnSnapshot = { ...(story.at(-1)?.turn ?? snapshot(1)), state: "completed" }
           const fake = unlucky(lucks, (held, progress) => {
-            const now = Math.min(progress, story.length - 2)
-            const present = story[Math.max(0, now)]?.turn ?? snapshot(1)
+            // What a reader holds has happened, however little of the world had come when its connection opened.
+            const told = held === undefined ? 0 : story.findIndex(({ turn }) => turn.revision === held)
+            const now = Math.max(told, Math.min(progress, story.length - 2))
+            const present = story[now]?.turn ?? snapshot(1)
             const opening =
               held === undefined
                 ? [onTurn.opening(present)]
@@ -116,7 +118,7 @@ describe("L3: a reader that is cut at any byte and resumes", () => {
                       .slice(0, now + 1)
                       .filter(({ row }) => row !== undefined && row.revision > held)
                       .map((told) => rowOf(told, end)),
-                    ...(present.revision >= held ? [onTurn.opening(present)] : [])
+                    onTurn.opening(present)
                   ]
             return [
               ...opening,
