@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises"
+import { realpathSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { Context, Effect, Either, Layer, Option } from "effect"
 import { Settings } from "../config/Config.ts"
@@ -22,13 +22,14 @@ export interface AgentsFound {
 /** Folders whose files are remembered; the one longest unused goes first. */
 const FOLDERS_MAX = 256
 
-// Every submission asks these: whole promises cost a fraction of a walk along the path.
-const real = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    (error) => pathError(error).code !== "path.not_found"
-  )
+// Every submission asks these, mostly of what the kernel has at hand: a promise costs a hundred times the answer.
+const real = Option.liftThrowable((path: string) => realpathSync.native(path))
+/** What may not be looked at is there all the same. */
+const isThere = (path: string): boolean =>
+  Either.match(Either.try({ try: () => statSync(path, { throwIfNoEntry: false }), catch: pathError }), {
+    onLeft: ({ code }) => code !== "path.not_found",
+    onRight: (stats) => stats !== undefined
+  })
 
 /** Earlier ones win. */
 const byName = (agents: ReadonlyArray<Agent>): ReadonlyArray<Agent> => {
@@ -73,22 +74,21 @@ const make = (places: { readonly root: string; readonly data: string }) =>
       })
 
     /** The folders that may hold agents of this workdir, nearest first. */
-    const foldersOf = (workdir: string) =>
-      Effect.promise(async () => {
-        const [root, at, data] = await Promise.all([places.root, workdir, places.data].map(real))
-        // A workdir that is gone, or has left the root, has no files.
-        const above =
-          root !== undefined && at !== undefined && isInside(root, at)
-            ? foldersAbove(root, at).map((folder) => ({ folder, within: root, source: "workdir" as const }))
-            : []
-        const own = data === undefined ? [] : [{ folder: join(data, "agents"), within: data, source: "data" as const }]
-        const found = [...above, ...own]
-        const there = await Promise.all(found.map(({ folder }) => isThere(folder)))
-        return found.filter((_, index) => there[index] === true)
-      })
+    const foldersOf = (workdir: string) => {
+      const root = Option.getOrUndefined(real(places.root))
+      const at = Option.getOrUndefined(real(workdir))
+      const data = Option.getOrUndefined(real(places.data))
+      // A workdir that is gone, or has left the root, has no files.
+      const above =
+        root !== undefined && at !== undefined && isInside(root, at)
+          ? foldersAbove(root, at).map((folder) => ({ folder, within: root, source: "workdir" as const }))
+          : []
+      const own = data === undefined ? [] : [{ folder: join(data, "agents"), within: data, source: "data" as const }]
+      return [...above, ...own].filter(({ folder }) => isThere(folder))
+    }
 
     const seeNow = Effect.fn("Agents.see")(function* (workdir: string) {
-      const found = yield* Effect.forEach(yield* foldersOf(workdir), look)
+      const found = yield* Effect.suspend(() => Effect.forEach(foldersOf(workdir), look))
       const result: AgentsFound = {
         agents: byName([...found.flatMap(({ agents }) => agents), ...BUILT_IN]),
         problems: found.flatMap(({ problems }) => problems)

@@ -4,6 +4,7 @@ import { demoModel } from "./demo.ts"
 import { type ModelDescription, pricing } from "./describe.ts"
 import { type Family, factsOf, type ModelFacts } from "./facts.ts"
 import { makeScrub } from "./failure.ts"
+import { providerFetch } from "./framing.ts"
 import type { ResolvedModel } from "./Model.ts"
 import type { CustomProvider, ProviderSettings } from "./ProviderSettings.ts"
 
@@ -34,6 +35,23 @@ const valueOf = (key: Redacted.Redacted | undefined): string => (key === undefin
 
 type Connect = (model: string) => Source["connect"]
 
+/** Models of a provider that are kept made; the one longest made goes first. */
+const MADE_MAX = 64
+
+/** A package's model takes a while to make, and serves any number of requests. */
+const keeping = (connect: Connect): Connect => {
+  const made = new Map<string, ReturnType<Source["connect"]>>()
+  return (model) => () => {
+    const known = made.get(model)
+    if (known !== undefined) return known
+    const [oldest] = made.keys()
+    if (made.size >= MADE_MAX && oldest !== undefined) made.delete(oldest)
+    const fresh = connect(model)()
+    made.set(model, fresh)
+    return fresh
+  }
+}
+
 interface Spoken {
   readonly providerId: string
   readonly family: Family
@@ -61,7 +79,8 @@ const describedFacts = ({ nativeJson, takesImages, thinking }: ModelDescription)
 
 const speak =
   (settings: Settings) =>
-  ({ connect, facts: usual, family, providerId }: Spoken) => {
+  ({ connect: make, facts: usual, family, providerId }: Spoken) => {
+    const connect = keeping(make)
     const scrub = makeScrub(
       [
         settings.openaiApiKey,
@@ -91,14 +110,14 @@ const reasoningName = /^(o\d|gpt-[5-9])/
 const chat =
   (baseURL: string, apiKey: Redacted.Redacted | undefined): Connect =>
   (model) =>
-  async (fetch) => {
+  async () => {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
     return createOpenAICompatible({
       name: "openaiCompatible",
       baseURL,
       includeUsage: true,
       supportsStructuredOutputs: true,
-      fetch,
+      fetch: providerFetch,
       // Models that reason know the limit under its newer name only.
       transformRequestBody: ({ max_tokens, ...body }) =>
         max_tokens === undefined
@@ -134,9 +153,9 @@ const openai = (settings: Settings): Provider => {
       ? {
           providerId: "openai",
           family: "responses",
-          connect: (id) => async (fetch) => {
+          connect: (id) => async () => {
             const { createOpenAI } = await import("@ai-sdk/openai")
-            return createOpenAI({ apiKey, baseURL: OPENAI_URL, fetch }).responses(id)
+            return createOpenAI({ apiKey, baseURL: OPENAI_URL, fetch: providerFetch }).responses(id)
           }
         }
       : { providerId: "openai", family: "chat", connect: chat(base, settings.openaiApiKey) },
@@ -152,9 +171,9 @@ const anthropic = (settings: Settings): Provider => {
     {
       providerId: "anthropic",
       family: "anthropic",
-      connect: (id) => async (fetch) => {
+      connect: (id) => async () => {
         const { createAnthropic } = await import("@ai-sdk/anthropic")
-        return createAnthropic({ apiKey, baseURL, fetch })(id)
+        return createAnthropic({ apiKey, baseURL, fetch: providerFetch })(id)
       }
     },
     { name: "Anthropic", connected: apiKey !== "", defaultModel: "claude-sonnet-4-5" }
@@ -169,9 +188,9 @@ const google = (settings: Settings): Provider => {
     {
       providerId: "google",
       family: "google",
-      connect: (id) => async (fetch) => {
+      connect: (id) => async () => {
         const { createGoogleGenerativeAI } = await import("@ai-sdk/google")
-        return createGoogleGenerativeAI({ apiKey, baseURL, fetch })(id)
+        return createGoogleGenerativeAI({ apiKey, baseURL, fetch: providerFetch })(id)
       }
     },
     { name: "Google", connected: apiKey !== "", defaultModel: "gemini-2.5-flash" }

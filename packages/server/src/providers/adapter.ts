@@ -2,7 +2,7 @@ import type { JSONSchema7, LanguageModelV3, LanguageModelV3CallOptions } from "@
 import { Clock, Effect, Predicate, Stream } from "effect"
 import type { Family, ModelFacts } from "./facts.ts"
 import { failureOf, type Scrub, stalled } from "./failure.ts"
-import { providerFetch } from "./framing.ts"
+import { listenTo } from "./framing.ts"
 import type { GenerateRequest, ModelEvent, ModelFailure } from "./Model.ts"
 import { providerOptions } from "./options.ts"
 import { toPrompt } from "./prompt.ts"
@@ -13,8 +13,8 @@ import { watchFor } from "./watch.ts"
 export interface Source {
   readonly family: Family
   readonly facts: ModelFacts
-  /** Makes the package's model over this `fetch`. */
-  readonly connect: (fetch: typeof globalThis.fetch) => LanguageModelV3 | Promise<LanguageModelV3>
+  /** The package's model, over `providerFetch`. */
+  readonly connect: () => LanguageModelV3 | Promise<LanguageModelV3>
   readonly scrub: Scrub
   readonly stallMillis: number
 }
@@ -92,7 +92,7 @@ export const generateWith =
           waits: watch.waits,
           hasLane: source.family === "chat"
         })
-        const fetch = providerFetch({
+        listenTo(controller.signal, {
           onBytes: watch.onBytes,
           onDone: () => {
             ended = true
@@ -101,7 +101,7 @@ export const generateWith =
           room: ahead.room
         })
         const answer = yield* wait(async () => {
-          const model = await source.connect(fetch)
+          const model = await source.connect()
           return model.doStream(callOptions(request, source, controller.signal))
         })
         ahead.from(answer.stream.getReader())

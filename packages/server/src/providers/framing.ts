@@ -70,22 +70,30 @@ const atMost = (max: number, onBytes: () => void): TransformStream<Uint8Array, U
   })
 }
 
+/** Who listens to a request is known by its signal: packages hand that on as it is. */
+const listeners = new WeakMap<AbortSignal, Listener>()
+
+/** What a request with this signal brings is told to the listener. */
+export const listenTo = (signal: AbortSignal, listener: Listener): void => void listeners.set(signal, listener)
+
 /**
  * The `fetch` that provider packages get: answers are framed in one way, error bodies bounded, each piece that arrives is
- * told to the listener, and no redirect is followed, since it would take the key along.
+ * told to the request's listener, and no redirect is followed, since it would take the key along.
  */
-export const providerFetch =
-  (listener: Listener): typeof globalThis.fetch =>
-  (input, init) =>
-    globalThis.fetch(input, { ...init, redirect: "manual" }).then((response) => {
-      listener.onBytes()
-      if (response.body === null) return response
-      const body = response.ok
-        ? framed(response.body, listener)
-        : response.body.pipeThrough(atMost(ERROR_BODY_MAX, listener.onBytes))
-      return new Response(body, {
-        status: response.status,
-        statusText: response.statusText,
-        headers: response.headers
-      })
+export const providerFetch: typeof globalThis.fetch = (input, init) => {
+  const { signal } = init ?? {}
+  const listener = signal === null || signal === undefined ? undefined : listeners.get(signal)
+  if (listener === undefined) return Promise.reject(new TypeError("nobody listens to this request"))
+  return globalThis.fetch(input, { ...init, redirect: "manual" }).then((response) => {
+    listener.onBytes()
+    if (response.body === null) return response
+    const body = response.ok
+      ? framed(response.body, listener)
+      : response.body.pipeThrough(atMost(ERROR_BODY_MAX, listener.onBytes))
+    return new Response(body, {
+      status: response.status,
+      statusText: response.statusText,
+      headers: response.headers
     })
+  })
+}

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Predicate, Redacted } from "effect"
 import { generateWith } from "../../src/providers/adapter.ts"
 import { factsOf } from "../../src/providers/facts.ts"
+import { providerFetch } from "../../src/providers/framing.ts"
 import type { GenerateRequest, ModelMessage, ResolvedModel } from "../../src/providers/Model.ts"
 import type { ScriptedModel, Step } from "../kit/scriptedModel.ts"
 import { call, result } from "./messages.ts"
@@ -23,7 +24,7 @@ const responsesOver = (stub: ScriptedModel, model = "gpt-5.2"): Effect.Effect<Re
     generate: generateWith({
       family: "responses",
       facts: factsOf("responses", model),
-      connect: (fetch) => createOpenAI({ apiKey: "sk-test-key", baseURL: stub.url, fetch }).responses(model),
+      connect: () => createOpenAI({ apiKey: "sk-test-key", baseURL: stub.url, fetch: providerFetch }).responses(model),
       scrub: (text) => text,
       stallMillis: 120_000
     })
