@@ -6,6 +6,7 @@ import { History } from "../history/History.ts"
 import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Models } from "../models/Models.ts"
+import { streamOf } from "../providers/answer.ts"
 import type { ResolvedModel } from "../providers/Model.ts"
 import { withRetries } from "../providers/retry.ts"
 import { Sessions } from "../sessions/Sessions.ts"
@@ -33,7 +34,7 @@ const ask = (model: ResolvedModel, entries: ReadonlyArray<StoredEntry>) =>
     const room = roomOf(model)
     const left = room === undefined ? undefined : Math.max(0, room - tokensOfText(SYSTEM) - tokensOfText(ASK))
     const content = `${ASK}\n\n${transcriptOf(entries, left)}`
-    yield* withRetries(
+    const answer = withRetries(
       () =>
         model.generate({
           system: SYSTEM,
@@ -41,7 +42,8 @@ const ask = (model: ResolvedModel, entries: ReadonlyArray<StoredEntry>) =>
           tools: []
         }),
       { onRetry: () => Effect.void, baseMillis: retryBaseMillis }
-    ).pipe(
+    )
+    yield* streamOf(answer).pipe(
       Stream.runForEach((event) => (event._tag === "Text" ? Ref.update(text, (so) => so + event.delta) : Effect.void))
     )
     return (yield* Ref.get(text)).trim()

@@ -1,6 +1,7 @@
 import type { TurnId, Usage } from "@harness/protocol"
-import { Deferred, Effect, Exit, Mailbox, Stream } from "effect"
+import { Deferred, Effect, Either, Exit, Mailbox, Option, Stream } from "effect"
 import { tokensOfText, totalTokens } from "../compaction/tokens.ts"
+import { type Answer, begun, streamOf } from "../providers/answer.ts"
 import type { GenerateRequest, ModelEvent, ModelFailure, ResolvedModel } from "../providers/Model.ts"
 
 /** A model that has said this much unheard is not read on until somebody listens. */
@@ -29,7 +30,7 @@ export interface Draft {
   readonly lapse: () => void
   readonly stopped: Effect.Effect<void>
   /** What it says, from the beginning; what `fresh` says when it breaks off without a word. Whoever leaves ends it. */
-  readonly orElse: (fresh: () => Stream.Stream<ModelEvent, ModelFailure>) => Stream.Stream<ModelEvent, ModelFailure>
+  readonly orElse: (fresh: () => Answer) => Answer
   /** The tokens it has cost so far: as the provider counts them, else estimated. */
   readonly spent: () => number
 }
@@ -59,7 +60,7 @@ export const makeDraft = (of: Pick<Draft, "turnId" | "words">): Effect.Effect<Dr
           answers = key
           asked =
             tokensOfText(request.system) + tokensOfText(JSON.stringify(request.tools)) + totalTokens(request.messages)
-          return Stream.runForEach(model.generate(request), keep)
+          return Stream.runForEach(streamOf(model.generate(request)), keep)
         }).pipe(
           Effect.onError(() =>
             Effect.sync(() => {
@@ -77,17 +78,13 @@ export const makeDraft = (of: Pick<Draft, "turnId" | "words">): Effect.Effect<Dr
       },
       stopped: Deferred.await(end),
       orElse: (fresh) =>
-        Stream.suspend(() => {
+        Effect.gen(function* () {
           adopted = true
-          let begun = false
-          return Mailbox.toStream(events).pipe(
-            Stream.mapChunks((chunk) => {
-              begun = begun || chunk.length > 0
-              return chunk
-            }),
-            Stream.catchAll((failure) => (begun ? Stream.fail(failure) : fresh())),
-            Stream.ensuring(Effect.sync(stop))
-          )
+          yield* Effect.addFinalizer(() => Effect.sync(stop))
+          const { first } = yield* begun(Stream.toPull(Mailbox.toStream(events)))
+          const head = yield* Effect.either(first)
+          if (Either.isRight(head)) return head.right
+          return Option.isNone(head.left) ? Effect.fail(head.left) : yield* fresh()
         }),
       spent: () => {
         if (answers === undefined || (failed && written === "")) return 0

@@ -1,5 +1,6 @@
 import type { FinishReason, Usage } from "@harness/protocol"
-import { Clock, Effect, Stream } from "effect"
+import { Clock, Effect, Option } from "effect"
+import { constTrue, constVoid } from "effect/Function"
 import type { GenerateRequest, ModelEvent, ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { type Retry, withRetries } from "../providers/retry.ts"
 import { GONE, Progress } from "../turns/Progress.ts"
@@ -31,6 +32,10 @@ export interface Generated {
 
 const empty: Generated = { calls: [], finishReason: "other", nativeStopReason: undefined, usage: {}, warnings: [] }
 
+/** `Effect.forever` lets others go first after each round: a wait between two words does that already. */
+const endlessly = <E, R>(body: Effect.Effect<void, E, R>) =>
+  Effect.whileLoop({ while: constTrue, body: () => body, step: constVoid })
+
 /** Asks the model once, retries before its first word included; what it says goes to `growing` as it comes. */
 export const generate = (options: {
   readonly turn: TurnRow
@@ -48,7 +53,7 @@ export const generate = (options: {
     const progress = yield* Progress
     const arrivals = yield* Arrivals
     const { growing, turn } = options
-    const full = yield* Effect.makeLatch(false)
+    const one = yield* Effect.makeSemaphore(1)
     const save = Effect.suspend(() => {
       const { tails, saved } = growing.tails()
       const arrival = arrivals.due(turn.sessionId)
@@ -57,15 +62,11 @@ export const generate = (options: {
         saved()
         if (kept !== GONE) arrival?.kept()
       })
-    })
-    const checkpoint = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.sleep(CHECKPOINT_MILLIS - (now % MOMENT_MILLIS))
-    )
-    const saving = checkpoint.pipe(
-      Effect.raceFirst(full.await),
-      Effect.zipRight(full.close),
-      Effect.zipRight(save),
-      Effect.catchAllCause((cause) => Effect.logWarning("a checkpoint failed", cause)),
+    }).pipe(one.withPermits(1))
+    const checkpoint = Effect.catchAllCause(save, (cause) => Effect.logWarning("a checkpoint failed", cause))
+    const saving = Clock.currentTimeMillis.pipe(
+      Effect.flatMap((now) => Effect.sleep(CHECKPOINT_MILLIS - (now % MOMENT_MILLIS))),
+      Effect.zipRight(checkpoint),
       Effect.forever
     )
     let result = empty
@@ -98,16 +99,17 @@ export const generate = (options: {
       } else if (event._tag === "Text" || event._tag === "Refusal") grow(event)
       else growing.take(event)
     }
-    const takeAll = (events: Iterable<ModelEvent>) =>
-      Effect.suspend(() => {
-        for (const event of events) take(event)
-        return growing.unsaved >= CHECKPOINT_UNITS ? full.open : Effect.void
-      })
+    const takeAll = (events: Iterable<ModelEvent>) => {
+      for (const event of events) take(event)
+      return growing.unsaved >= CHECKPOINT_UNITS ? checkpoint : Effect.void
+    }
     const asked = withRetries(() => options.model.generate(options.request), {
       onRetry: options.onRetry,
       baseMillis: options.retryBaseMillis
     })
-    yield* Stream.runForEachChunk(asked, takeAll).pipe(
+    yield* Effect.flatMap(Effect.asSomeError(asked), (pull) => endlessly(Effect.flatMap(pull, takeAll))).pipe(
+      Effect.scoped,
+      Effect.catchAll(Option.match({ onNone: () => Effect.void, onSome: Effect.fail })),
       // Whatever cuts it, what was said is kept; a whole answer is about to be committed as one.
       Effect.onError(() => Effect.ignoreLogged(save)),
       Effect.raceFirst(saving)

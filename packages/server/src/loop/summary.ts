@@ -8,6 +8,7 @@ import { transcriptOf } from "../compaction/transcript.ts"
 import { Limits } from "../config/Limits.ts"
 import { HistoryRepo, type StoredEntry } from "../history/HistoryRepo.ts"
 import { Models } from "../models/Models.ts"
+import { streamOf } from "../providers/answer.ts"
 import type { ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { withRetries } from "../providers/retry.ts"
 import type { Made } from "./Beside.ts"
@@ -48,7 +49,7 @@ const summaryOf = (model: ResolvedModel, head: ReadonlyArray<StoredEntry>, instr
     const room = roomOf(model)
     const left = room === undefined ? undefined : Math.max(0, room - tokensOfText(SYSTEM) - tokensOfText(ask))
     const { compactionMillis = MILLIS_MAX } = yield* yield* Limits
-    yield* withRetries(
+    const answer = withRetries(
       () =>
         model.generate({
           system: SYSTEM,
@@ -56,7 +57,8 @@ const summaryOf = (model: ResolvedModel, head: ReadonlyArray<StoredEntry>, instr
           tools: []
         }),
       { onRetry: () => Effect.void, baseMillis: retryBaseMillis }
-    ).pipe(
+    )
+    yield* streamOf(answer).pipe(
       Stream.runForEach((event) => (event._tag === "Text" ? Ref.update(text, (so) => so + event.delta) : Effect.void)),
       Effect.timeoutFail({
         duration: compactionMillis,

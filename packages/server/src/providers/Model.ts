@@ -1,5 +1,6 @@
 import type { FinishReason, JsonObject, Part, PromptPart, SafeFailure, ThinkingLevel, Usage } from "@harness/protocol"
-import { Data, type Stream } from "effect"
+import { Data } from "effect"
+import type { Answer } from "./answer.ts"
 
 /** A tool as a model is told of it; `name` matches `[A-Za-z0-9_-]{1,64}`. */
 export interface ToolSpec {
@@ -58,7 +59,7 @@ export class ModelFailure extends Data.TaggedError("ModelFailure")<{
   }
 }
 
-/** A model that can be asked. Its stream ends with exactly one `Finish`, or fails. */
+/** A model that can be asked. Its answer ends with exactly one `Finish`, or fails. */
 export interface ResolvedModel {
   /** `provider/model`. */
   readonly name: string
@@ -72,7 +73,7 @@ export interface ResolvedModel {
   readonly maxOutputTokens?: number
   /** What so many tokens cost, in US dollars, where prices are known; undefined for tokens nobody counted. */
   readonly costUsd?: (usage: Usage) => number | undefined
-  readonly generate: (request: GenerateRequest) => Stream.Stream<ModelEvent, ModelFailure>
+  readonly generate: (request: GenerateRequest) => Answer
 }
 
 /** Asks a model to go on after a cut: the user message that follows the partial assistant message starts with it. */

@@ -1,9 +1,10 @@
 import type { JSONSchema7, LanguageModelV3, LanguageModelV3CallOptions } from "@ai-sdk/provider"
-import { Clock, Effect, Predicate, Stream } from "effect"
+import { Clock, Effect, Predicate } from "effect"
+import type { Answer } from "./answer.ts"
 import type { Family, ModelFacts } from "./facts.ts"
 import { failureOf, type Scrub, stalled } from "./failure.ts"
 import { listenTo } from "./framing.ts"
-import type { GenerateRequest, ModelEvent, ModelFailure } from "./Model.ts"
+import type { GenerateRequest, ModelFailure } from "./Model.ts"
 import { providerOptions } from "./options.ts"
 import { toPrompt } from "./prompt.ts"
 import { makeReadAhead } from "./readAhead.ts"
@@ -57,54 +58,52 @@ const callOptions = (
 })
 
 /**
- * One generation as a stream of our events, ending in one `Finish`. Leaving the stream closes the connection at
+ * One generation as our events, ending in one `Finish`. The end of its scope closes the connection at
  * once; a provider that sends no byte for `stallMillis` while we wait has failed.
  */
 export const generateWith =
   (source: Source) =>
-  (request: GenerateRequest): Stream.Stream<ModelEvent, ModelFailure> =>
-    Stream.unwrapScoped(
-      Effect.gen(function* () {
-        const controller = yield* Effect.acquireRelease(
-          Effect.sync(() => new AbortController()),
-          (owned) => Effect.sync(() => owned.abort())
-        )
-        const watch = yield* watchFor(source.stallMillis, () => controller.abort())
-        const failed = (error: unknown): Effect.Effect<ModelFailure> =>
-          watch.stalled()
-            ? Effect.succeed(stalled(source.stallMillis))
-            : Effect.map(Clock.currentTimeMillis, (now) => failureOf(error, { scrub: source.scrub, now }))
-        const wait = <A>(promise: () => PromiseLike<A>): Effect.Effect<A, ModelFailure> =>
-          Effect.tryPromise({
-            try: () => {
-              watch.waits(true)
-              return promise()
-            },
-            catch: (error) => error
-          }).pipe(
-            Effect.ensuring(Effect.sync(() => watch.waits(false))),
-            Effect.catchAll((error) => Effect.flatMap(failed(error), Effect.fail))
-          )
-        let ended = false
-        const ahead = makeReadAhead({
-          failed,
-          ended: () => ended,
-          waits: watch.waits,
-          hasLane: source.family === "chat"
-        })
-        listenTo(controller.signal, {
-          onBytes: watch.onBytes,
-          onDone: () => {
-            ended = true
+  (request: GenerateRequest): Answer =>
+    Effect.gen(function* () {
+      const controller = yield* Effect.acquireRelease(
+        Effect.sync(() => new AbortController()),
+        (owned) => Effect.sync(() => owned.abort())
+      )
+      const watch = yield* watchFor(source.stallMillis, () => controller.abort())
+      const failed = (error: unknown): Effect.Effect<ModelFailure> =>
+        watch.stalled()
+          ? Effect.succeed(stalled(source.stallMillis))
+          : Effect.map(Clock.currentTimeMillis, (now) => failureOf(error, { scrub: source.scrub, now }))
+      const wait = <A>(promise: () => PromiseLike<A>): Effect.Effect<A, ModelFailure> =>
+        Effect.tryPromise({
+          try: () => {
+            watch.waits(true)
+            return promise()
           },
-          take: ahead.take,
-          room: ahead.room
-        })
-        const answer = yield* wait(async () => {
-          const model = await source.connect()
-          return model.doStream(callOptions(request, source, controller.signal))
-        })
-        ahead.from(answer.stream.getReader())
-        return Stream.repeatEffectChunkOption(ahead.pull)
+          catch: (error) => error
+        }).pipe(
+          Effect.ensuring(Effect.sync(() => watch.waits(false))),
+          Effect.catchAll((error) => Effect.flatMap(failed(error), Effect.fail))
+        )
+      let ended = false
+      const ahead = makeReadAhead({
+        failed,
+        ended: () => ended,
+        waits: watch.waits,
+        hasLane: source.family === "chat"
       })
-    )
+      listenTo(controller.signal, {
+        onBytes: watch.onBytes,
+        onDone: () => {
+          ended = true
+        },
+        take: ahead.take,
+        room: ahead.room
+      })
+      const answer = yield* wait(async () => {
+        const model = await source.connect()
+        return model.doStream(callOptions(request, source, controller.signal))
+      })
+      ahead.from(answer.stream.getReader())
+      return ahead.pull
+    })

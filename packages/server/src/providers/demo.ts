@@ -1,5 +1,6 @@
 import type { FinishReason, PromptPart } from "@harness/protocol"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Effect, Option } from "effect"
+import type { Answer } from "./answer.ts"
 import { type Act, inPieces, planFor } from "./demoPlan.ts"
 import {
   CONTINUE_NUDGE,
@@ -143,7 +144,7 @@ const finishReason = (acts: ReadonlyArray<Act>): FinishReason => {
   return acts.some((act) => act._tag === "Refuse") ? "content_filter" : "stop"
 }
 
-const generate = (request: GenerateRequest): Stream.Stream<ModelEvent, ModelFailure> => {
+const generate = (request: GenerateRequest): Answer => {
   const { messages, partial } = situationOf(request.messages)
   const acts = remainder(actsFor(messages), partial)
   const reason = finishReason(acts)
@@ -157,9 +158,12 @@ const generate = (request: GenerateRequest): Stream.Stream<ModelEvent, ModelFail
     },
     warnings: []
   }
-  return Stream.fromIterable([...acts.flatMap(steps), Effect.succeed(Chunk.of(finish))]).pipe(
-    Stream.mapEffect((step) => step),
-    Stream.flattenChunks
+  const said = [...acts.flatMap(steps), Effect.succeed(Chunk.of(finish))].values()
+  return Effect.succeed(
+    Effect.suspend(() => {
+      const { done, value } = said.next()
+      return done === true ? Effect.fail(Option.none()) : Effect.asSomeError(value)
+    })
   )
 }
 

@@ -1,5 +1,6 @@
 import type { LanguageModelV3StreamPart } from "@ai-sdk/provider"
 import { Chunk, Effect, Option } from "effect"
+import type { Pull } from "./answer.ts"
 import { isCut, makeReader } from "./events.ts"
 import { badAnswer, cutOff, isUnreasoned } from "./failure.ts"
 import type { ModelEvent, ModelFailure } from "./Model.ts"
@@ -12,7 +13,6 @@ const LANE = "plain"
 
 type Parts = ReadableStreamDefaultReader<LanguageModelV3StreamPart>
 type Ending = Effect.Effect<never, Option.Option<ModelFailure>>
-type Pull = Effect.Effect<Chunk.Chunk<ModelEvent>, Option.Option<ModelFailure>>
 
 /** An answer that is read ahead of whoever takes it. */
 export interface ReadAhead {
@@ -100,21 +100,16 @@ export const makeReadAhead = (options: {
     readOn()
     return Effect.succeed(all)
   })
-  const news = Effect.async<void>((resume) => {
-    const stop = () => {
+  // Whoever waits is not asked whether they left: of a wait that is over nobody hears.
+  const news: Pull = Effect.async((resume) => {
+    wake = () => {
       wake = undefined
       waits(false)
-    }
-    wake = () => {
-      stop()
-      resume(Effect.void)
+      resume(taken)
     }
     waits(true)
-    return Effect.sync(stop)
   })
-  const pull: Pull = Effect.suspend(() =>
-    events.length > 0 || end !== undefined ? taken : Effect.zipRight(news, taken)
-  )
+  const pull: Pull = Effect.suspend(() => (events.length > 0 || end !== undefined ? taken : news))
   return {
     pull,
     from: (reader) => {

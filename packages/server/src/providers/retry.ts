@@ -1,5 +1,6 @@
-import { Effect, Random, Stream } from "effect"
-import type { ModelEvent, ModelFailure } from "./Model.ts"
+import { Effect, Either, Option, Random } from "effect"
+import { type Answer, begun } from "./answer.ts"
+import type { ModelFailure } from "./Model.ts"
 
 const TRIES = 3
 /** The longest a provider may ask us to wait; one that asks for more has failed. */
@@ -26,33 +27,26 @@ const delayOf = (failure: ModelFailure, attempt: number, baseMillis: number): Ef
  * each wait.
  */
 export const withRetries = <R = never>(
-  generate: () => Stream.Stream<ModelEvent, ModelFailure>,
+  generate: () => Answer,
   options: {
     readonly onRetry: (retry: Retry) => Effect.Effect<unknown, never, R>
     readonly baseMillis?: number
   }
-): Stream.Stream<ModelEvent, ModelFailure, R> => {
-  const attempt = (number: number): Stream.Stream<ModelEvent, ModelFailure, R> =>
-    Stream.suspend(() => {
-      let started = false
-      return generate().pipe(
-        Stream.mapChunks((events) => {
-          started = started || events.length > 0
-          return events
-        }),
-        Stream.catchAll((failure) => {
-          const tooLong = (failure.retryAfterMillis ?? 0) > RETRY_AFTER_MAX_MILLIS
-          if (started || number >= TRIES || !isAgain(failure) || tooLong) return Stream.fail(failure)
-          return Stream.unwrap(
-            Effect.gen(function* () {
-              const delayMillis = yield* delayOf(failure, number, options.baseMillis ?? RETRY_BASE_MILLIS)
-              yield* options.onRetry({ failure: failure.failure, attempt: number, delayMillis })
-              yield* Effect.sleep(delayMillis)
-              return attempt(number + 1)
-            })
-          )
-        })
-      )
+): Answer<R> => {
+  const attempt = (number: number): Answer<R> =>
+    Effect.gen(function* () {
+      const { first, leave } = yield* begun(Effect.suspend(generate))
+      const head = yield* Effect.either(first)
+      if (Either.isRight(head)) return head.right
+      if (Option.isNone(head.left)) return Effect.fail(Option.none())
+      const failure = head.left.value
+      yield* leave
+      const tooLong = (failure.retryAfterMillis ?? 0) > RETRY_AFTER_MAX_MILLIS
+      if (number >= TRIES || !isAgain(failure) || tooLong) return yield* failure
+      const delayMillis = yield* delayOf(failure, number, options.baseMillis ?? RETRY_BASE_MILLIS)
+      yield* options.onRetry({ failure: failure.failure, attempt: number, delayMillis })
+      yield* Effect.sleep(delayMillis)
+      return yield* attempt(number + 1)
     })
   return attempt(1)
 }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Predicate, Stream } from "effect"
+import { streamOf } from "../../src/providers/answer.ts"
 import { callsFor, makeGate, type Step, says } from "../kit/scriptedModel.ts"
 import { ask, callsOf, collect, finishOf, openaiOver, said, scripted, textOf, user } from "./support.ts"
 
@@ -36,7 +37,7 @@ describe("Chat Completions", () => {
       ])
       const model = yield* openaiOver(stub)
       const seen: Array<string> = []
-      yield* model.generate(ask()).pipe(
+      yield* streamOf(model.generate(ask())).pipe(
         Stream.runForEach((event) =>
           Effect.sync(() => {
             if (event._tag === "Text") seen.push(event.delta)

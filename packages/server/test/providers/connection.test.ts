@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Queue, Redacted, Stream, TestClock } from "effect"
+import { streamOf } from "../../src/providers/answer.ts"
 import type { ModelEvent, ModelFailure, ResolvedModel } from "../../src/providers/Model.ts"
 import { makeGate, type ScriptedModel, type Step, says } from "../kit/scriptedModel.ts"
 import { ask, breathe, collect, openaiOver, scripted, textOf } from "./support.ts"
@@ -9,7 +10,7 @@ const startAndHear = (model: ResolvedModel) =>
   Effect.gen(function* () {
     const heard = yield* Deferred.make<void>()
     const events: Array<ModelEvent> = []
-    const fiber = yield* model.generate(ask()).pipe(
+    const fiber = yield* streamOf(model.generate(ask())).pipe(
       Stream.runForEach((event) => {
         events.push(event)
         return Deferred.succeed(heard, undefined)
@@ -102,7 +103,7 @@ describe("the connection to a provider", () => {
         { type: "stall", headers: true }
       ])
       const model = yield* openaiOver(stub)
-      yield* Stream.runDrain(Stream.take(model.generate(ask()), 1))
+      yield* Stream.runDrain(Stream.take(streamOf(model.generate(ask())), 1))
       yield* closedWithin(stub, 1_000)
     })
   )
@@ -167,7 +168,7 @@ describe("the connection to a provider", () => {
     Effect.gen(function* () {
       const stub = yield* scripted(() => says("a", "b", "c"))
       const model = yield* openaiOver(stub)
-      const fiber = yield* model.generate(ask()).pipe(
+      const fiber = yield* streamOf(model.generate(ask())).pipe(
         Stream.tap(() => Effect.sleep("10 minutes")),
         Stream.runCollect,
         Effect.fork
@@ -207,7 +208,7 @@ describe("the connection to a provider", () => {
       ])
       const events: Array<ModelEvent> = []
       const model = yield* openaiOver(stub)
-      const { failure } = yield* model.generate(ask()).pipe(
+      const { failure } = yield* streamOf(model.generate(ask())).pipe(
         Stream.runForEach((event) => Effect.sync(() => events.push(event))),
         Effect.flip
       )

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream, TestClock } from "effect"
+import { streamOf } from "../../src/providers/answer.ts"
 import { demoModel } from "../../src/providers/demo.ts"
 import { CONTINUE_NUDGE, type ModelEvent, type ModelMessage } from "../../src/providers/Model.ts"
 import { call, result } from "./messages.ts"
@@ -99,7 +100,7 @@ describe("demo/demo", () => {
   it.effect("wait N … says nothing for N ms, then takes the rest as the prompt", () =>
     Effect.gen(function* () {
       const events: Array<ModelEvent> = []
-      const fiber = yield* demoModel.generate(ask(user("wait 500 write 2 words"))).pipe(
+      const fiber = yield* streamOf(demoModel.generate(ask(user("wait 500 write 2 words")))).pipe(
         Stream.runForEach((event) => Effect.sync(() => events.push(event))),
         Effect.fork
       )
@@ -114,7 +115,7 @@ describe("demo/demo", () => {
   it.effect("write N words every M ms: one delta each, M apart", () =>
     Effect.gen(function* () {
       const events: Array<ModelEvent> = []
-      const fiber = yield* demoModel.generate(ask(user("write 3 words every 100 ms"))).pipe(
+      const fiber = yield* streamOf(demoModel.generate(ask(user("write 3 words every 100 ms")))).pipe(
         Stream.runForEach((event) => Effect.sync(() => events.push(event))),
         Effect.fork
       )

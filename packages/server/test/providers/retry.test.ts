@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Exit, Fiber, Queue, Stream, TestClock } from "effect"
+import { streamOf } from "../../src/providers/answer.ts"
 import { modelFailure } from "../../src/providers/failure.ts"
 import type { ModelEvent, ModelFailure } from "../../src/providers/Model.ts"
 import { type Retry, withRetries } from "../../src/providers/retry.ts"
@@ -16,11 +17,11 @@ const run = (tries: ReadonlyArray<Stream.Stream<ModelEvent, ModelFailure>>) =>
     let asked = 0
     const retries: Array<Retry> = []
     const told = yield* Queue.bounded<Retry>(4)
-    const stream = withRetries(() => tries[asked++] ?? Stream.die("asked too often"), {
+    const answer = withRetries(() => Stream.toPull(tries[asked++] ?? Stream.die("asked too often")), {
       onRetry: (retry) => Queue.offer(told, retry),
       baseMillis: 100
     })
-    const fiber = yield* Effect.fork(Stream.runCollect(stream))
+    const fiber = yield* Effect.fork(Stream.runCollect(streamOf(answer)))
     const over = Effect.as(Fiber.await(fiber), undefined)
     for (;;) {
       const retry = yield* Effect.raceFirst(Queue.take(told), over)
@@ -94,10 +95,12 @@ describe("retries", () => {
       const model = yield* openaiOver(stub)
       const retries: Array<Retry> = []
       const events = yield* Stream.runCollect(
-        withRetries(() => model.generate(ask()), {
-          onRetry: (retry) => Effect.sync(() => retries.push(retry)),
-          baseMillis: 1
-        })
+        streamOf(
+          withRetries(() => model.generate(ask()), {
+            onRetry: (retry) => Effect.sync(() => retries.push(retry)),
+            baseMillis: 1
+          })
+        )
       )
       assert.strictEqual(textOf(Chunk.toReadonlyArray(events)), "fine")
       assert.lengthOf(stub.requests, 3)

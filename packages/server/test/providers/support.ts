@@ -1,5 +1,6 @@
 import { Chunk, Effect, Layer, type Scope, Stream } from "effect"
 import { Models } from "../../src/models/Models.ts"
+import { streamOf } from "../../src/providers/answer.ts"
 import type {
   GenerateRequest,
   ModelEvent,
@@ -42,7 +43,7 @@ export const collect = (
   model: ResolvedModel,
   request: GenerateRequest = ask()
 ): Effect.Effect<ReadonlyArray<ModelEvent>, ModelFailure> =>
-  Effect.map(Stream.runCollect(model.generate(request)), Chunk.toReadonlyArray)
+  Effect.map(Stream.runCollect(streamOf(model.generate(request))), Chunk.toReadonlyArray)
 
 /** Everything a stub with this script makes the model say. */
 export const said = (script: Script, request: GenerateRequest = ask()) =>
