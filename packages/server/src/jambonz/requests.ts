@@ -127,6 +127,9 @@ export const settleRequest = (scene: Scene, row: RequestRow, outcome: Outcome) =
     yield* drop(scene, row)
   })
 
+/** The turn in which it is told what came of such a call. */
+export const lateTurn = (callId: string): TurnId => TurnId.make(`late-${callId}`)
+
 /** What came of a call that went on without its turn: told to the turn that runs, or in one of its own. */
 const tell = (
   scene: Scene,
@@ -139,7 +142,7 @@ const tell = (
     yield* submissions
       .submit(
         scene.sessionId,
-        TurnId.make(`late-${callId}`),
+        lateTurn(callId),
         {
           role: "custom",
           content: `${name}, which was still running when the caller spoke, has ${came}:\n${content}`,

@@ -2,12 +2,14 @@ import { Clock, Effect } from "effect"
 import { decodeTime } from "ulid"
 import { CommitRoom, type Tx } from "../log/Commit.ts"
 import { Hub } from "../log/Hub.ts"
+import { Detached } from "../loop/Detached.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { mint } from "../storage/mint.ts"
 import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { TOOL_PREFIX } from "../voice/applicationTools.ts"
 import { type ReplyRow, type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
+import { leftRunning } from "./leftRunning.ts"
 import type { Reply } from "./Speaker.ts"
 import { type Input, newReply, type Scene } from "./scene.ts"
 
@@ -142,6 +144,7 @@ export const restore = (scene: Scene) =>
     const repo = yield* VoiceRepo
     const { sessionId, speaker } = scene
     const rows = yield* repo.replies(sessionId, REPLIES_KEPT)
+    const detached = yield* Detached
     const now = yield* Clock.currentTimeMillis
     const news: Array<Input> = []
     yield* room.commit<void, never>((tx) =>
@@ -164,6 +167,10 @@ export const restore = (scene: Scene) =>
         speaker.inOrder()
         const reply = yield* unasked(tx, scene, hub, now)
         if (reply !== undefined) news.push({ _tag: "Started", reply })
+        const turns = rows.map(({ turnId }) => turnId).toReversed()
+        for (const late of yield* leftRunning(tx, sessionId, turns)) {
+          if (!detached.runs(late.callId)) news.push({ _tag: "Late", late })
+        }
       })
     )
     yield* restoreRequests(scene)

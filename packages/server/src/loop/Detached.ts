@@ -91,7 +91,10 @@ const make = Effect.gen(function* () {
       scope
     )
 
-  return { adopt, claim, listen, endWithin }
+  /** Whether a call goes on in this process. */
+  const runs = (callId: string) => [...running].some(({ call }) => call.callId === callId)
+
+  return { adopt, claim, listen, endWithin, runs }
 })
 
 /** Tools that go on after their turn was cut by the one it spoke to. */

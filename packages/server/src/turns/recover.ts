@@ -11,7 +11,8 @@ import { cancelOf, type PartRow, type TurnRow, TurnsRepo } from "./TurnsRepo.ts"
 /** A turn found running after a crash is taken up again this often, the first time included. */
 const ATTEMPTS_MAX = 3
 
-const interrupted: CallResult = {
+/** What the model is told of a call that ran when the process ended. */
+export const interrupted: CallResult = {
   content: [
     {
       type: "text",

@@ -52,11 +52,14 @@ const cutOff = (started: boolean, ending: Ending): CallResult => {
   return { content: [{ type: "text", text }], isError: true, details: { code } }
 }
 
-/** What the model is told of a call that goes on without its turn. */
+/** The code of such a result: the call goes on without its turn. */
+export const DETACHED = "call.detached"
+
+/** What the model is told of it then. */
 const goesOn: CallResult = {
   content: [{ type: "text", text: "Still running: the user spoke meanwhile. What comes of it will be told." }],
   isError: false,
-  details: { code: "call.detached" }
+  details: { code: DETACHED }
 }
 
 const closeCall = (

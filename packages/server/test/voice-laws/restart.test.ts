@@ -1,8 +1,12 @@
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { expect, it } from "vitest"
 import { selected, stored } from "../kit/database.ts"
 import { folders, startHarness } from "../kit/harness.ts"
 import { agree, isChunk, isDone, isToolCall, saidIn } from "../kit/line.ts"
 import { Caller, writeAgent } from "../kit/lines.ts"
+import { callTool } from "../kit/phoneCall.ts"
+import { until } from "../kit/process.ts"
 import { makeGate, says, startScriptedModel } from "../kit/scriptedModel.ts"
 import { stage } from "../kit/stage.ts"
 import { talking } from "../kit/talking.ts"
@@ -122,6 +126,39 @@ it("a tool asked for before a kill is not asked for again, and its result is tak
   expect(said.endsWith(second.trim())).toBe(true)
   expect(first.length + second.length).toBeGreaterThanOrEqual(said.length)
   expect(await historyOf(caller)).toEqual(["Let me see.", "It is open."])
+})
+
+it("L6: a tool of ours that went on without its turn is told of after a kill, once: it ended with the server", async () => {
+  const anything = "permissions:\n  - {permission: shell, pattern: '*', action: allow}\n"
+  writeAgent(place.root, "busy", "filler: []", anything)
+  const [started, go] = [join(place.root, "left.started"), join(place.root, "left.go")]
+  const line = `touch ${started}; for n in $(seq 600); do [ -e ${go} ] && break; sleep 0.1; done`
+  act("left", () => callTool("shell", { command: line }))
+  act("calm", () => says("Yes?"))
+  const busy = { query: "?agent=busy" }
+  const caller = await Caller.call(await server().up(), "left", busy)
+  caller.speak("left: do it")
+  await until(() => existsSync(started))
+  caller.say({ type: "turn:cancel", turn_id: 1, reason: "barge_in" })
+  caller.speak("calm: wait")
+  expect(await caller.answer()).toMatchObject({ turnId: 2, said: "Yes?" })
+  for (let times = 0; times < 2; times++) {
+    await agree(caller.line)
+    await server().crash()
+    const line = await caller.resume(await server().up(), busy)
+    if (times > 0) continue
+    const { reply_id } = await line.hear((frame) => isDone(frame) && frame.turn_id === undefined)
+    expect(saidIn(line.frames, reply_id).trim()).toBe("Yes?")
+  }
+  caller.speak("calm: and now")
+  await caller.line.hear((frame) => isDone(frame) && frame.turn_id === 3)
+  const { turns } = (await (await api()).get(`${caller.session}/turns`)).body
+  expect(turns).toHaveLength(4)
+  const { entries } = (await (await api()).get(`${caller.session}/history`)).body
+  const told = entries.filter(({ custom }: { custom?: { type: string } }) => custom?.type === "voice.late_result")
+  expect(told).toHaveLength(1)
+  expect(JSON.stringify(told)).toContain("Interrupted: the server stopped")
+  writeFileSync(go, "")
 })
 
 it("a turn that was put down and not begun is asked for again", async () => {
