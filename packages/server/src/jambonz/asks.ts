@@ -1,4 +1,4 @@
-import type { Answers, Question, SubmitPromptRequestValue } from "@harness/protocol"
+import type { Answers, Question, SessionId, SubmitPromptRequestValue } from "@harness/protocol"
 import { callTurn, type TurnInput } from "@harness/protocol/jambonz"
 import { Clock, Effect } from "effect"
 import { Permissions } from "../asks/Permissions.ts"
@@ -13,6 +13,9 @@ import { beginReply, rowOf } from "./replies.ts"
 import type { Reply } from "./Speaker.ts"
 import { sayLine } from "./sayLine.ts"
 import { type Asking, CALLER, mintId, newReply, type Scene } from "./scene.ts"
+
+/** A turn that is taken up again asks at most so much at once. */
+const ASKS_MAX = 20
 
 type Speech = Extract<TurnInput, { readonly type: "speech" }>
 
@@ -80,13 +83,33 @@ export const ask = (scene: Scene, asking: Asking) =>
       yield* Effect.ignore(permissions.reply(sessionId, requestId, no, CALLER))
       return
     }
-    if (reply === undefined || reply.over) return
+    if (reply === undefined) return
+    if (reply.over) {
+      // Before a restart: it ended with the question.
+      if (reply.restored) scene.asking ??= asking
+      return
+    }
     scene.asking = asking
+    const line = aloud(asking)
+    const isSaid = reply.restored && reply.lines.at(-1)?.text === line
     // A question is a part of its turn as it is.
-    if (asking._tag === "Question") scene.speaker.line(reply, aloud(asking))
-    else yield* sayLine(scene, reply, aloud(asking))
+    if (!isSaid && asking._tag === "Question") scene.speaker.line(reply, line)
+    else if (!isSaid) yield* sayLine(scene, reply, line)
     yield* endHere(scene, reply)
   })
+
+/** What is still asked of somebody, oldest first. */
+export const openAsks = (sessionId: SessionId) =>
+  Effect.gen(function* () {
+    const permissions = yield* Permissions
+    const questions = yield* Questions
+    const asked = yield* questions.open(sessionId, { limit: ASKS_MAX })
+    const wanted = yield* permissions.open(sessionId, { limit: ASKS_MAX })
+    return [
+      ...asked.questions.map((question): Asking => ({ _tag: "Question", question })),
+      ...wanted.permissions.map((request): Asking => ({ _tag: "Permission", request }))
+    ]
+  }).pipe(Effect.orElseSucceed((): ReadonlyArray<Asking> => []))
 
 const yes = /^\W*(yes|yeah|yep|sure|ok|okay|please|go ahead|ja|oui|s[ií]|sim|da|hai|はい|да|是|好)(\W|$)/iu
 

@@ -9,6 +9,7 @@ import { TurnsRepo } from "../turns/TurnsRepo.ts"
 import { TOOL_PREFIX } from "../voice/applicationTools.ts"
 import { type ReplyRow, type RequestRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { toolVoice } from "../voice/voiceOf.ts"
+import { openAsks } from "./asks.ts"
 import { leftRunning } from "./leftRunning.ts"
 import type { Reply } from "./Speaker.ts"
 import { type Input, newReply, type Scene } from "./scene.ts"
@@ -174,5 +175,6 @@ export const restore = (scene: Scene) =>
       })
     )
     yield* restoreRequests(scene)
+    for (const asking of yield* openAsks(sessionId)) news.push({ _tag: "Asked", asking })
     return news
   })

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
-import { isDone, openLine, saidIn } from "../kit/line.ts"
+import { agree, isDone, openLine, saidIn } from "../kit/line.ts"
 import { assertValidRequest, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 import { wire } from "../kit/wire.ts"
 
@@ -61,10 +61,11 @@ const sayWords = (text: string) => [
   { type: "finish" as const, reason: "stop" }
 ]
 
-const begin = async (call_sid: string, agent: string) => {
+const begin = async (call_sid: string, agent: string, before = 0) => {
   const line = await openLine(server, { query: `?agent=${agent}` })
-  line.say({ type: "session:start", call_sid, protocol: 1, direction: "inbound", tools: [] })
-  let turn = 0
+  const again = before === 0 ? {} : { resumed: true, last_turn_id: before }
+  line.say({ type: "session:start", call_sid, protocol: 1, direction: "inbound", tools: [], ...again })
+  let turn = before
   const speak = (text: string) => {
     turn++
     line.say({ type: "turn:start", call_sid, turn_id: turn, input: { type: "speech", text } })
@@ -122,6 +123,33 @@ it.each([
   expect((await answer()).said).toMatch(/^May I do this: .*yes or no\.$/)
   speak(words)
   expect(await answer()).toMatchObject({ turn_id: 2, said: end })
+  for (const request of model.requests) assertValidRequest(request.body)
+})
+
+it.each([
+  ["a question", "question", question, "Friday please", "Friday it is."],
+  ["a permission", "shell", { command: "echo gone" }, "yes", "Deleted."]
+])("%s that was asked aloud before a restart is answered by the caller's next words after it", async (...asked) => {
+  const [, tool, args, words, end] = asked
+  model.script(({ body }) => {
+    const result = messagesOf(body).find(({ role }) => role === "tool")
+    return result === undefined ? callTool(tool, args) : sayWords(end)
+  })
+  const before = await begin(`again-${tool}`, "asks")
+  before.speak("Do it")
+  const { reply_id, said } = await before.answer()
+  expect(said).not.toBe("")
+  before.line.say({ type: "event", call_sid: `again-${tool}`, name: "reply_spoken", reply_id })
+  await agree(before.line)
+  await server.kill()
+  server = await startHarness({ ...places, openaiBaseUrl: model.url })
+  const after = await begin(`again-${tool}`, "asks", 1)
+  after.speak(words)
+  const done = await after.line.hear((frame) => isDone(frame) && frame.turn_id === 2)
+  expect(saidIn(after.line.frames, done.reply_id).trim()).toBe(end)
+  const turn = (await after.api.get(`${after.session}/turns/call-again-${tool}-1`)).body
+  expect(turn).toMatchObject({ state: "completed", finalText: end })
+  expect(JSON.stringify((await after.api.get(`${after.session}/history`)).body).split(said)).toHaveLength(2)
   for (const request of model.requests) assertValidRequest(request.body)
 })
 
