@@ -1,9 +1,10 @@
 import { beforeAll, expect, it } from "vitest"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
-import { isCommand, isDone } from "../kit/line.ts"
+import { isChunk, isCommand, isDone } from "../kit/line.ts"
 import { answers, bodyOf, clearUp, messagesOf, type OnCall, onCall, plays, resultsIn, wordsIn } from "../kit/onCall.ts"
 import { writeAgent } from "../kit/phoneCall.ts"
 import { type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
+import { readUntil, wire } from "../kit/wire.ts"
 
 let model: ScriptedModel
 let server: Harness
@@ -198,6 +199,33 @@ it("a transfer that jambonz does not take is an error, and one that comes back b
   const history = await line.history()
   expect(resultsIn(history)).toEqual(["Not done: no destination.", "The caller was put through."])
   expect(JSON.stringify(history)).toContain("the caller is back with you")
+  await line.end()
+})
+
+it("while the caller is away on a transfer nothing is said; what was to be said is said when they are back", async () => {
+  plays(
+    model,
+    answers("I put you through.", ["transfer", { to: "sip:desk@example.com" }]),
+    answers("A letter came."),
+    answers("There you are again.")
+  )
+  const line = await acme()
+  line.speak(1, "A human, please")
+  line.event("reply_spoken", { reply_id: (await line.reply()).replyId })
+  const command = await line.command()
+  obey(line, command)
+  line.event("transfer", { command_id: command.command_id, outcome: "bridged" })
+  const { events, put } = wire(server)
+  await put(`${line.session}/turns/aside`, { content: "Tell them that a letter came" })
+  await readUntil(events(`${line.session}/turns/aside/events`), ({ type }) => type === "turn.terminal")
+  await line.dealtWith()
+  const before = line.frames.filter(isChunk).length
+  expect(before).toBe(line.frames.filter((frame) => isChunk(frame) && frame.turn_id === 1).length)
+  line.event("transfer", { command_id: command.command_id, outcome: "returned" })
+  const held = await line.reply()
+  expect(held).toMatchObject({ text: "A letter came.", turnId: undefined })
+  line.event("reply_spoken", { reply_id: held.replyId })
+  expect(await line.reply()).toMatchObject({ text: "There you are again.", turnId: undefined })
   await line.end()
 })
 
