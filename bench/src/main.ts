@@ -17,13 +17,15 @@ import { machine, type Options, type Row, table } from "./report.ts"
 const benches = [start, requests, sessions, submissions, turn, throughput, fanout, replay, parked, voice]
 const names = benches.map(({ name }) => name).join(" ")
 
-const usage = `pnpm bench [names…] [--json FILE] [--quick] [--data FOLDER] [--profile FOLDER]
+const usage = `pnpm bench [names…] [--json FILE] [--quick] [--data FOLDER] [--profile FOLDER] [--calls N] [--spread MILLIS]
 
   names      ${names}; all of them when none is named
   --json     writes every number, round by round, to a file
   --quick    few and short rounds: shows that it runs, not how fast
   --data     where databases go; default: a folder under ${tmpdir()}. Take a real disk, not a memory file system
   --profile  writes CPU profiles of our server here
+  --calls    voice: so many calls at once; 200
+  --spread   voice: their replies begin within so many milliseconds; 1000. A reply is four seconds long
 `
 
 const { values, positionals } = parseArgs({
@@ -33,6 +35,8 @@ const { values, positionals } = parseArgs({
     quick: { type: "boolean", default: false },
     data: { type: "string", default: tmpdir() },
     profile: { type: "string" },
+    calls: { type: "string" },
+    spread: { type: "string" },
     help: { type: "boolean", default: false }
   }
 })
@@ -43,10 +47,22 @@ if (values.help || unknown.length > 0) {
   process.exit(values.help ? 0 : 2)
 }
 
+/** A whole number from 1 on; undefined when it was not given. */
+const wholeOf = (name: "calls" | "spread"): number | undefined => {
+  const given = values[name]
+  if (given === undefined) return undefined
+  const number = Number(given)
+  if (Number.isSafeInteger(number) && number > 0) return number
+  process.stderr.write(`--${name} takes a whole number from 1 on\n`)
+  return process.exit(2)
+}
+
 const folders: Array<string> = []
 const options: Options = {
   quick: values.quick,
   profile: values.profile,
+  calls: wholeOf("calls"),
+  spreadMillis: wholeOf("spread"),
   folder: () => {
     const folder = mkdtempSync(join(values.data, "harness-bench-"))
     folders.push(folder)

@@ -29,6 +29,9 @@ export interface Options {
   readonly folder: () => string
   /** Where CPU profiles of our server go. */
   readonly profile: string | undefined
+  /** `voice`: so many calls at once, whose replies begin within so many milliseconds. */
+  readonly calls: number | undefined
+  readonly spreadMillis: number | undefined
 }
 
 export interface Bench {

@@ -21,7 +21,8 @@ interface Round {
 
 /** Phone calls at once, each with a reply under way: how late each delta of the model is in the caller's socket. */
 const run = async (options: Options) => {
-  const count = options.quick ? 20 : 200
+  const count = options.calls ?? (options.quick ? 20 : 200)
+  const spreadMillis = options.spreadMillis ?? SPREAD_MILLIS
   const deltas = options.quick ? 30 : 120
   const model = await startChild("model")
   const measureFile = join(options.folder(), "memory.json")
@@ -37,9 +38,9 @@ const run = async (options: Options) => {
     await child.ask({ type: "connect", url, count: number })
     return child
   }
-  const talking = (child: Callers, pid: number, wish: Wish) => async (): Promise<Round> => {
+  const talking = (child: Callers, pid: number, wish: Wish, spreadMillis: number) => async (): Promise<Round> => {
     const cpu = cpuMillis(pid)
-    const { late } = await child.ask({ type: "talk", wish, spreadMillis: SPREAD_MILLIS })
+    const { late } = await child.ask({ type: "talk", wish, spreadMillis })
     const short = late.filter(({ length }) => length < wish.deltas).length
     if (short > 0) throw new Error(`${short} of ${late.length} calls did not hear all of their reply`)
     return { late, cpu: cpuMillis(pid) - cpu }
@@ -49,19 +50,19 @@ const run = async (options: Options) => {
 
   // What the first calls of a process bring in stays in memory, and is no call's.
   const first = await callers(url, Math.min(count, 50))
-  await talking(first, server.pid, { ...wish, deltas: 30 })()
+  await talking(first, server.pid, { ...wish, deltas: 30 }, spreadMillis)()
   await first.ask({ type: "leave" })
   await sleep(1_000)
   const before = await held(server, measureFile)
   const our = await callers(url, count)
   const their = await callers(plain.url, count)
-  const own = talking(our, server.pid, wish)
+  const own = talking(our, server.pid, wish, spreadMillis)
   const speaking = own()
-  await sleep(SPREAD_MILLIS + (GAP_MILLIS * deltas) / 2)
+  await sleep(spreadMillis + (GAP_MILLIS * deltas) / 2)
   const during = await held(server, measureFile)
   await speaking
 
-  const found = await interleave(options.quick ? 1 : 3, own, talking(their, plain.pid, wish))
+  const found = await interleave(options.quick ? 1 : 3, own, talking(their, plain.pid, wish, spreadMillis))
   await Promise.all([first.stop(), our.stop(), their.stop()])
   await Promise.all([server.stop(), plain.stop(), model.stop()])
 
