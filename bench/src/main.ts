@@ -25,7 +25,7 @@ const usage = `pnpm bench [names…] [--json FILE] [--quick] [--data FOLDER] [--
   --data     where databases go; default: a folder under ${tmpdir()}. Take a real disk, not a memory file system
   --profile  writes CPU profiles of our server here
   --calls    voice: so many calls at once; 200
-  --spread   voice: their replies begin within so many milliseconds; 1000. A reply is four seconds long
+  --spread   voice: replies of "all at once" begin within so many milliseconds; 1000
 `
 
 const { values, positionals } = parseArgs({
