@@ -12,6 +12,13 @@ afterAll(async () => {
   place.remove()
 })
 
+/** Until a tool of turn `run` is running: its generation is over, and what is submitted now can only join the next. */
+const aToolRuns = (namespace: string) =>
+  readUntil(
+    wire(server, namespace).events("/sessions/s/turns/run/events"),
+    ({ data }) => data.turn?.parts.some((part: { state?: string }) => part.state === "running") === true
+  )
+
 const anyCommand = { permissions: [{ permission: "shell", pattern: "*", action: "allow" }] }
 
 it("ids of a server stream never fall, also when its first news of a session is a preview", async () => {
@@ -32,10 +39,7 @@ it("a fork may end at a prompt that joined another turn, and at one that never r
   await put("/sessions/s", anyCommand)
   await put("/sessions/s/conversation/before", { role: "user", content: "before" })
   await put("/sessions/s/turns/run", { content: 'use shell {"command":"sleep 1"}' })
-  await readUntil(
-    wire(server, "forks").events("/sessions/s/turns/run/events"),
-    ({ data }) => data.turn?.parts.some((part: { state?: string }) => part.state === "running") === true
-  )
+  await aToolRuns("forks")
   const steered = await put("/sessions/s/turns/joined", { content: "joined", whenBusy: "steer" })
   expect(steered.body.disposition).toBe("steered")
   await put("/sessions/s/turns/never", { content: "never" })
@@ -60,6 +64,7 @@ it("a prompt that joined a turn at its last generation is answered in a turn of 
   await put("/sessions/s", anyCommand)
   const prompt = { content: 'use shell {"command":"sleep 1"}', options: { maxSteps: 1 } }
   await put("/sessions/s/turns/run", prompt)
+  await aToolRuns("spent")
   const steered = await put("/sessions/s/turns/joined", { content: "answer me", whenBusy: "steer" })
   expect(steered.body.disposition).toBe("steered")
   expect((await put("/sessions/s/turns/run?waitMillis=20000", prompt)).body.stopReason).toBe("max_steps")
