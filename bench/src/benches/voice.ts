@@ -9,6 +9,8 @@ import type { Wish } from "../wish.ts"
 
 /** A model of today speaks thirty tokens a second. */
 const GAP_MILLIS = 33
+/** From the request to the model's first token. */
+const FIRST_MILLIS = 200
 
 /** How callers speak: each once, one after the other, within `spreadMillis`. */
 interface Scene {
@@ -26,7 +28,7 @@ const conversation: Scene = { what: "in conversation", deltas: 60, spreadMillis:
 type Callers = Child<CallersAsk, CallersAnswer>
 
 interface Round {
-  readonly late: CallersAnswer["late"]
+  readonly heard: CallersAnswer
   readonly cpu: number
 }
 
@@ -36,9 +38,10 @@ const rowsOf = (
   found: { readonly ours: ReadonlyArray<Round>; readonly plain: ReadonlyArray<Round> },
   deltas: number
 ): ReadonlyArray<Row> => {
-  const firsts = (rounds: ReadonlyArray<Round>) =>
-    rounds.flatMap((round) => round.late).map(([late]) => late ?? Number.NaN)
-  const later = (rounds: ReadonlyArray<Round>) => rounds.flatMap((round) => round.late).flatMap((late) => late.slice(1))
+  const heard = (rounds: ReadonlyArray<Round>) => rounds.flatMap((round) => round.heard)
+  const firsts = (rounds: ReadonlyArray<Round>) => heard(rounds).map(({ late }) => late[0] ?? Number.NaN)
+  const later = (rounds: ReadonlyArray<Round>) => heard(rounds).flatMap(({ late }) => late.slice(1))
+  const waited = (rounds: ReadonlyArray<Round>) => heard(rounds).map((one) => one.waited - FIRST_MILLIS)
   const about = (of: string, unit: "ms" | "us") => ({ bench: "voice", what: of, unit }) as const
   const added = median(firsts(found.ours)) - median(firsts(found.plain))
   const cpus = (rounds: ReadonlyArray<Round>) => rounds.map(({ cpu }) => (cpu * 1_000) / deltas)
@@ -49,6 +52,11 @@ const rowsOf = (
       median(firsts(found.ours)),
       median(firsts(found.plain)),
       (mine, theirs) => under(5, "ms added")(mine - theirs)
+    ),
+    rowFrom(
+      about("from the caller's words to the first chunk, without the model's time, p50", "ms"),
+      median(waited(found.ours)),
+      median(waited(found.plain))
     ),
     rowFrom(about("later frames, p50", "ms"), ...late(0.5)),
     rowFrom(about("later frames, p99", "ms"), ...late(0.99), under(50, "ms")),
@@ -82,11 +90,11 @@ const run = async (options: Options) => {
     (child: Callers, pid: number, { deltas, spreadMillis }: Scene) =>
     async (): Promise<Round> => {
       const cpu = cpuMillis(pid)
-      const wish: Wish = { deltas, firstMillis: 200, gapMillis: GAP_MILLIS, stamp: true }
-      const { late } = await child.ask({ type: "talk", wish, spreadMillis })
-      const short = late.filter(({ length }) => length < deltas).length
-      if (short > 0) throw new Error(`${short} of ${late.length} calls did not hear all of their reply`)
-      return { late, cpu: cpuMillis(pid) - cpu }
+      const wish: Wish = { deltas, firstMillis: FIRST_MILLIS, gapMillis: GAP_MILLIS, stamp: true }
+      const heard = await child.ask({ type: "talk", wish, spreadMillis })
+      const short = heard.filter(({ late }) => late.length < deltas).length
+      if (short > 0) throw new Error(`${short} of ${heard.length} calls did not hear all of their reply`)
+      return { heard, cpu: cpuMillis(pid) - cpu }
     }
   const url = `${server.url.replace("http", "ws")}/v1/servers/default/jambonz`
 

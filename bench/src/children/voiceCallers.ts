@@ -10,10 +10,15 @@ export type CallersAsk =
   | { readonly type: "talk"; readonly wish: Wish; readonly spreadMillis: number }
   | { readonly type: "leave" }
 
-/** How late each call's deltas were, the first one first, in milliseconds. */
-export interface CallersAnswer {
-  readonly late: ReadonlyArray<ReadonlyArray<number>>
+/** What a caller heard of a reply, in milliseconds. */
+export interface Heard {
+  /** From their words to its first delta. */
+  readonly waited: number
+  /** How late each delta was, the first one first. */
+  readonly late: ReadonlyArray<number>
 }
+
+export type CallersAnswer = ReadonlyArray<Heard>
 
 interface Frame {
   readonly type: string
@@ -26,6 +31,8 @@ interface Call {
   readonly socket: WebSocket
   turn: number
   text: string
+  spokeAt: number
+  waited: number
   late: Array<number>
   done: () => void
 }
@@ -40,6 +47,7 @@ const take = (call: Call, content: string) => {
   stamp.lastIndex = 0
   let end = 0
   for (const found of call.text.matchAll(stamp)) {
+    if (call.late.length === 0) call.waited = at - call.spokeAt
     call.late.push(at - Number(found[0]))
     end = found.index + found[0].length
   }
@@ -55,6 +63,8 @@ const connect = (url: string, number: number): Promise<Call> =>
       socket,
       turn: 0,
       text: "",
+      spokeAt: 0,
+      waited: 0,
       late: [],
       done: () => {}
     }
@@ -72,9 +82,10 @@ const connect = (url: string, number: number): Promise<Call> =>
     })
   })
 
-const talk = (call: Call, wish: Wish): Promise<ReadonlyArray<number>> =>
+const talk = (call: Call, wish: Wish): Promise<Heard> =>
   new Promise((resolve) => {
-    Object.assign(call, { text: "", late: [], turn: call.turn + 1, done: () => resolve(call.late) })
+    const done = () => resolve({ waited: call.waited, late: call.late })
+    Object.assign(call, { text: "", spokeAt: now(), waited: 0, late: [], turn: call.turn + 1, done })
     call.say({
       type: "turn:start",
       turn_id: call.turn,
@@ -82,7 +93,7 @@ const talk = (call: Call, wish: Wish): Promise<ReadonlyArray<number>> =>
     })
   })
 
-const obey = async (ask: CallersAsk): Promise<ReadonlyArray<ReadonlyArray<number>>> => {
+const obey = async (ask: CallersAsk): Promise<CallersAnswer> => {
   switch (ask.type) {
     case "connect":
       calls = await Promise.all(Array.from({ length: ask.count }, (_, number) => connect(ask.url, number)))
@@ -103,5 +114,5 @@ const obey = async (ask: CallersAsk): Promise<ReadonlyArray<ReadonlyArray<number
   }
 }
 
-answer<CallersAsk, CallersAnswer>(async (ask) => ({ late: await obey(ask) }))
+answer<CallersAsk, CallersAnswer>(obey)
 say("")

@@ -1,6 +1,7 @@
 import { SessionId } from "@harness/protocol"
 import { Cause, Context, Deferred, Effect, FiberMap, Layer, Metric, Option } from "effect"
 import { CompactionsRepo } from "../compaction/CompactionsRepo.ts"
+import { inTurn } from "../log/Slices.ts"
 import { SessionsRepo } from "../sessions/SessionsRepo.ts"
 import { Bell } from "../turns/Bell.ts"
 import { type Held, Progress } from "../turns/Progress.ts"
@@ -121,7 +122,7 @@ export class Engine extends Context.Tag("@harness/server/Engine")<Engine, { read
         Effect.gen(function* () {
           for (;;) {
             here.again = false
-            const ran = yield* oneTurn(sessionId, here)
+            const ran = yield* inTurn(oneTurn(sessionId, here))
             if (ran || here.again) continue
             // In one breath with the look at the bell: whoever rings from now on starts a fiber.
             busy.delete(sessionId)

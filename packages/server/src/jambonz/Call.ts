@@ -3,6 +3,7 @@ import type { Inbound } from "@harness/protocol/jambonz"
 import { Effect, FiberMap, Queue } from "effect"
 import { isTerminalRow, type LogRow } from "../log/fact.ts"
 import { type Delta, Hub } from "../log/Hub.ts"
+import { inTurn } from "../log/Slices.ts"
 import { Detached } from "../loop/Detached.ts"
 import { Drafts } from "../loop/Drafts.ts"
 import { mint } from "../storage/mint.ts"
@@ -50,7 +51,7 @@ export type Beginning = Pick<
 const onFrame = (scene: Scene, frame: Inbound): Work => {
   switch (frame.type) {
     case "turn:start":
-      return Effect.zipRight(committed(scene, frame), startTurn(scene, frame))
+      return inTurn(Effect.zipRight(committed(scene, frame), startTurn(scene, frame)))
     case "turn:cancel":
       return Effect.zipRight(callOffTurn(scene, frame.turn_id), cancelled(scene, frame))
     case "speech:start":

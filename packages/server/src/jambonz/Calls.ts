@@ -5,6 +5,7 @@ import { GENERAL } from "../agents/Agent.ts"
 import { Agents } from "../agents/Agents.ts"
 import type { HistoryRepo } from "../history/HistoryRepo.ts"
 import { CommitRoom } from "../log/Commit.ts"
+import { inSlices } from "../log/Slices.ts"
 import type { Models } from "../models/Models.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { Home } from "../storage/Home.ts"
@@ -103,6 +104,7 @@ const make = Effect.gen(function* () {
       yield* Effect.provide(life, context).pipe(
         Effect.ensuring(over),
         Effect.zipRight(beginning.voice.summary ? sumUp(beginning.sessionId) : Effect.void),
+        inSlices,
         Effect.forkIn(scope)
       )
       for (const input of news) call.offer(input)

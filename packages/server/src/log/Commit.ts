@@ -6,6 +6,7 @@ import { Database, type Query } from "../storage/Sqlite.ts"
 import { CrashPoints } from "./CrashPoints.ts"
 import { encodeBody, type FactMeta, type LogRow } from "./fact.ts"
 import { Hub } from "./Hub.ts"
+import { slices } from "./Slices.ts"
 
 /** What a command works with. It may run a second time after a rollback, so whatever else it does goes through `after`. */
 export interface Tx {
@@ -41,6 +42,8 @@ export class CommitRoom extends Context.Tag("@harness/server/CommitRoom")<
 
 const BATCH_MAX = 256
 const WAITING_MAX = 1024
+/** While turns wait for their slices, their commands come one by one: a batch waits this long for more of them. */
+const GATHER_MILLIS = 5
 /** How long a lock of another process is waited for. */
 const patience = Schedule.spaced("20 millis").pipe(Schedule.upTo(Duration.seconds(15)))
 
@@ -80,6 +83,11 @@ const isBusy = (error: SqlError.SqlError): boolean =>
 // Between the first command and the batch, sockets are read once more: who is already there comes along.
 const nextTick = Effect.async<void>((resume) => {
   setImmediate(() => resume(Effect.void))
+})
+
+const gather = Effect.suspend(() => {
+  const until = slices.now() + GATHER_MILLIS
+  return Effect.repeat(nextTick, { while: () => slices.isBehind && slices.now() < until })
 })
 
 const moment = Schedule.spaced("100 millis").pipe(Schedule.upTo(Duration.seconds(1)))
@@ -204,12 +212,15 @@ const make = Effect.gen(function* () {
       Effect.withSpan("CommitRoom.batch", { attributes: { size: guests.length } })
     )
 
-  const round = Effect.gen(function* () {
-    const first = yield* Queue.take(waiting)
-    yield* nextTick
-    const rest = yield* Queue.takeUpTo(waiting, BATCH_MAX - 1)
-    yield* Effect.uninterruptible(runBatch([first, ...rest]))
-  })
+  // Who was taken is written, also when the room closes just then.
+  const round = Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const first = yield* restore(Queue.take(waiting))
+      yield* gather
+      const rest = yield* Queue.takeUpTo(waiting, BATCH_MAX - 1)
+      yield* runBatch([first, ...rest])
+    })
+  )
   yield* Effect.forkScoped(Effect.forever(round))
   // Runs before the lease is given back: what waits is still written, what comes later is refused.
   yield* Effect.addFinalizer(() =>

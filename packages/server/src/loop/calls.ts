@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { CallResult, JsonObject } from "@harness/protocol"
-import { Clock, Effect, Fiber, Option } from "effect"
+import { Clock, Effect, Fiber, Option, Scheduler } from "effect"
 import { Hooks } from "../hooks/Hooks.ts"
 import { errorResult } from "../tools/results.ts"
 import { Tools } from "../tools/Tools.ts"
@@ -123,7 +123,7 @@ const run = (held: Held, planned: Planned, crew: Crew, verdict: Extract<Verdict,
       planned,
       crew,
       verdict.args,
-      tools.run(verdict.tool, verdict.args, verdict.context)
+      Effect.withScheduler(tools.run(verdict.tool, verdict.args, verdict.context), Scheduler.defaultScheduler)
     )
     const result = yield* hooks.postTool(subjectOf(held), hookCallOf(planned, verdict.args), raw)
     const state = result.isError ? "failed" : "completed"

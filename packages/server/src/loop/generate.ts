@@ -1,6 +1,7 @@
 import type { FinishReason, Usage } from "@harness/protocol"
 import { Clock, Effect, Option } from "effect"
 import { constTrue, constVoid } from "effect/Function"
+import { SPEAKING } from "../log/Slices.ts"
 import type { GenerateRequest, ModelEvent, ModelFailure, ResolvedModel } from "../providers/Model.ts"
 import { type Retry, withRetries } from "../providers/retry.ts"
 import { GONE, Progress } from "../turns/Progress.ts"
@@ -108,6 +109,7 @@ export const generate = (options: {
       baseMillis: options.retryBaseMillis
     })
     yield* Effect.flatMap(Effect.asSomeError(asked), (pull) => endlessly(Effect.flatMap(pull, takeAll))).pipe(
+      Effect.withSchedulingPriority(SPEAKING),
       Effect.scoped,
       Effect.catchAll(Option.match({ onNone: () => Effect.void, onSome: Effect.fail })),
       // Whatever cuts it, what was said is kept; a whole answer is about to be committed as one.

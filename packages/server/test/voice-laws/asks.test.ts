@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { stored } from "../kit/database.ts"
 import { folders, type Harness, startHarness } from "../kit/harness.ts"
-import { agree, isDone, openLine, saidIn } from "../kit/line.ts"
+import { isDone, openLine, saidIn } from "../kit/line.ts"
 import { assertValidRequest, type ScriptedModel, startScriptedModel } from "../kit/scriptedModel.ts"
 import { wire } from "../kit/wire.ts"
 
@@ -140,7 +141,7 @@ it.each([
   const { reply_id, said } = await before.answer()
   expect(said).not.toBe("")
   before.line.say({ type: "event", call_sid: `again-${tool}`, name: "reply_spoken", reply_id })
-  await agree(before.line)
+  await stored(places.data, "SELECT 1 FROM voice_reply WHERE reply_id = ? AND heard = 'all'", reply_id)
   await server.kill()
   server = await startHarness({ ...places, openaiBaseUrl: model.url })
   const after = await begin(`again-${tool}`, "asks", 1)
