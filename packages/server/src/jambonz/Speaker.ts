@@ -38,6 +38,8 @@ export interface Reply {
   state: "held" | "open" | "done" | "muted"
   /** Its turn has ended: nothing more will come. */
   over: boolean
+  /** Before that, a newer turn took its place or one of our own cut it off: of what comes after so much nobody tells. */
+  cutAt: number | undefined
   text: string
   /** Code units that were said under another id, which the other side had forgotten. */
   readonly from: number

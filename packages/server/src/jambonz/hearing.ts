@@ -120,9 +120,14 @@ const inTime = (scene: Scene, reply: Reply, now: number): Verdict => {
   return guessed(reply, spokenAfter(arrived, Math.max(0, floorMillis(scene, reply, now) - VOICE_BEGINS_MILLIS)))
 }
 
-/** A reply that one of our own cut off, and nobody says what was heard of it. */
+/** A reply that one of our own cut off, and nobody says what was heard of it. What its turn says after that was not. */
 export const cutUnheard = (scene: Scene, reply: Reply, spoken: string) =>
-  Effect.zipRight(hear(scene, reply.replyId, guessed(reply, spoken), { cancel: false }), leave(scene, reply.replyId))
+  Effect.suspend(() => {
+    const { over, replyId } = reply
+    if (over) return hear(scene, replyId, guessed(reply, spoken), { cancel: false })
+    reply.cutAt ??= spoken.length
+    return Effect.void
+  }).pipe(Effect.zipRight(leave(scene, reply.replyId)))
 
 /** The call is over. What had not arrived was not heard, and of what nobody asked for no more than there was time for. */
 export const hearTheRest = (scene: Scene, endedAt: number) =>

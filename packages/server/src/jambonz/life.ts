@@ -18,7 +18,7 @@ import { drop } from "./requests.ts"
 import type { Wire } from "./Speaker.ts"
 import { CALLER, type Input, type Scene } from "./scene.ts"
 import { wantSummary } from "./summary.ts"
-import { askAgain } from "./turns.ts"
+import { askAgain, supersede } from "./turns.ts"
 
 /** A tool that runs when the call ends may end by itself. */
 const isAtWork = (tx: Tx, turn: TurnRow) =>
@@ -128,7 +128,7 @@ export const goOn = (scene: Scene, { lastTurn, wire }: Extract<Input, { readonly
     scene.timers.clear("resume")
     const isLost = lastTurn !== undefined && lastTurn > scene.lastTurn
     // What was being said before that turn is of no use any more.
-    if (isLost) for (const reply of scene.speaker.all) if (reply.turnNumber !== undefined) reply.state = "muted"
+    if (isLost) for (const reply of scene.speaker.all) if (reply.turnNumber !== undefined) supersede(reply)
     scene.speaker.attach(wire)
     if (isLost) return yield* askAgain(scene, lastTurn)
     const { reply, voice } = scene

@@ -15,7 +15,16 @@ export const renew = (scene: Scene, reply: Reply, from: number) =>
     const room = yield* CommitRoom
     const { sessionId, speaker } = scene
     const replyId = yield* mintId
-    const again: Reply = { ...reply, replyId, from, sent: from, delivered: from, closed: false, resumedAt: undefined }
+    const again: Reply = {
+      ...reply,
+      replyId,
+      from,
+      sent: from,
+      delivered: from,
+      closed: false,
+      resumedAt: undefined,
+      cutAt: undefined
+    }
     speaker.forget(reply)
     speaker.open(again)
     if (scene.reply === reply) scene.reply = again
@@ -41,7 +50,8 @@ export const sayLater = (scene: Scene, reply: Reply) =>
       kept: 0,
       closed: false,
       firstChunkAt: undefined,
-      resumedAt: undefined
+      resumedAt: undefined,
+      cutAt: undefined
     }
     speaker.forget(reply)
     speaker.open(again)

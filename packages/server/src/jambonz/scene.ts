@@ -160,6 +160,7 @@ export const newReply = (
   uninterruptible: false,
   state: "open",
   over: false,
+  cutAt: undefined,
   text: "",
   from: 0,
   sent: 0,

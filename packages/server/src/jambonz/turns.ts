@@ -9,10 +9,11 @@ import { isJambonz } from "../voice/applicationTools.ts"
 import { isControl } from "../voice/controlTools.ts"
 import { lineOf } from "../voice/lines.ts"
 import { turnRecordOf } from "../voice/turnRecord.ts"
-import { VoiceRepo } from "../voice/VoiceRepo.ts"
+import { type ReplyRow, VoiceRepo } from "../voice/VoiceRepo.ts"
 import { answerAsked, spokenPrompt } from "./asks.ts"
 import { callerActs } from "./callOff.ts"
 import { freeFloor } from "./floor.ts"
+import { keepHeard } from "./heard.ts"
 import { keepLatency } from "./latency.ts"
 import { beginReply, rowOf } from "./replies.ts"
 import { detach, tellLate } from "./requests.ts"
@@ -106,6 +107,12 @@ const apologyOf = (scene: Scene): string => lineOf(scene.voice.lines.apology, sc
 
 const apologise = (scene: Scene, reply: Reply): void => scene.speaker.line(reply, apologyOf(scene))
 
+/** Nobody wants to hear the rest of a reply: there is a newer turn. */
+export const supersede = (reply: Reply): void => {
+  reply.state = "muted"
+  reply.cutAt ??= reply.sent
+}
+
 /** The caller has spoken, or the call has begun: `turn:start`. The same again is nothing, an older one is overlooked. */
 export const startTurn = (scene: Scene, { input, turn_id }: TurnStart) =>
   Effect.gen(function* () {
@@ -120,7 +127,7 @@ export const startTurn = (scene: Scene, { input, turn_id }: TurnStart) =>
     if (scene.asking !== undefined && input.type === "speech" && input.text.trim() !== "") {
       yield* answerAsked(scene, scene.asking, turn_id, words, input)
     } else {
-      if (before?.state === "open") before.state = "muted"
+      if (before?.state === "open") supersede(before)
       if (before !== undefined && !before.over) yield* detach(scene, before.turnId)
       scene.asking = undefined
       yield* answer(scene, turn_id, words, asked(scene, input))
@@ -194,6 +201,14 @@ export const endTurn = (scene: Scene, turnId: TurnId) =>
     if (snapshot._tag === "Some") yield* endReply(scene, reply, snapshot.value)
   })
 
+/** Of a reply that was cut before its turn had ended, what had arrived until then was heard, unless we are told. */
+const untold = (reply: Reply, { heard }: ReplyRow): Pick<ReplyRow, "heard" | "spoken"> | undefined => {
+  const { cutAt, delivered, state, text } = reply
+  if (heard !== null || cutAt === undefined || (state !== "muted" && cutAt >= text.length)) return undefined
+  const spoken = text.slice(0, Math.min(cutAt, delivered))
+  return spoken.trim() === "" ? { heard: "none", spoken: null } : { heard: "estimate", spoken }
+}
+
 /** A reply ends with its turn as it stands. */
 export const endReply = (scene: Scene, reply: Reply, turn: TurnSnapshot) =>
   Effect.gen(function* () {
@@ -212,7 +227,11 @@ export const endReply = (scene: Scene, reply: Reply, turn: TurnSnapshot) =>
       Effect.gen(function* () {
         const row = yield* VoiceRepo.findReply(tx, scene.sessionId, reply.replyId)
         if (row === undefined) return
-        yield* VoiceRepo.putReply(tx, { ...row, state: "done", lines: reply.lines, delivered: reply.delivered })
+        const { delivered, lines } = reply
+        const verdict = untold(reply, row)
+        const done = { ...row, ...verdict, state: "done" as const, lines, delivered }
+        yield* VoiceRepo.putReply(tx, done)
+        if (verdict !== undefined) yield* keepHeard(tx, done)
         yield* keepLatency(tx, scene.sessionId, reply, turn.steps.length > 0)
       })
     )

@@ -61,15 +61,15 @@ export class Slices implements Scheduler.Scheduler {
     this.rest.splice(before + 1, 0, { since, task })
   }
 
-  /** Everything that speaks, and of the rest as much as there is time for; one at least. */
+  /** All that speaks, and as much as there is time for of the rest and of what speaks again; one at least. */
   private readonly slice = (): void => {
     this.speak()
     const until = this.now() + SLICE_MILLIS
     do {
       this.rest.shift()?.task()
       this.speak()
-    } while (this.rest.length > 0 && this.now() < until)
-    this.isAwake = this.rest.length > 0 || this.speaking.length > 0
+      this.isAwake = this.rest.length > 0 || this.speaking.length > 0
+    } while (this.isAwake && this.now() < until)
     if (this.isAwake) setImmediate(this.slice)
   }
 
