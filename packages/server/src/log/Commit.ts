@@ -217,7 +217,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const first = yield* restore(Queue.take(waiting))
       yield* gather
-      const rest = yield* Queue.takeUpTo(waiting, BATCH_MAX - 1)
+      const rest = (yield* Queue.isShutdown(waiting)) ? [] : yield* Queue.takeUpTo(waiting, BATCH_MAX - 1)
       yield* runBatch([first, ...rest])
     })
   )
