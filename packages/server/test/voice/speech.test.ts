@@ -220,9 +220,10 @@ describe("as it streams", () => {
   })
 
   it("plain sentences in any script come out as they went in", () => {
+    // One letter of Unicode, ℹ, is a pictograph too, and no voice says it.
     const word = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 8 })
-      .filter((text) => /^[\p{L}\p{N}]+$/u.test(text))
+      .filter((text) => /^[\p{L}\p{N}]+$/u.test(text) && !/\p{Extended_Pictographic}/u.test(text))
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), (words) => {
         const text = words.join(" ")
